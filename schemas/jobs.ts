@@ -19,6 +19,18 @@ export const JobOutput = Type.Object({
 });
 export type JobOutput = Static<typeof JobOutput>;
 
+/** What is reserved of a budget until the job has ended. */
+export const JobClaim = Type.Object({
+  /** Of the budget in one of its periods, which is from `start` to before `end`; null: for ever. */
+  name: Type.String(),
+  limit: Type.Integer(),
+  start: Type.Integer(),
+  end: Nullable(Type.Integer()),
+  /** Billionths of a US dollar. */
+  amount: Type.Integer(),
+});
+export type JobClaim = Static<typeof JobClaim>;
+
 /** Times are Unix milliseconds. */
 export const JobRecord = Type.Object({
   id: Type.String(),
@@ -45,6 +57,8 @@ export const JobRecord = Type.Object({
   billed_seconds: Type.Integer(),
   price: Type.Record(Type.String(), Type.String()),
   cost: Nullable(Type.String()),
+  /** Of the budgets that it is billed to. */
+  claims: Type.Optional(Type.Array(JobClaim)),
   /** Whether it can be played while it renders. */
   progressive: Type.Boolean(),
   outputs: Type.Array(JobOutput),

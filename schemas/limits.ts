@@ -1,4 +1,4 @@
-/** The kinds of limits that hold for a subscription and a model. */
+/** The kinds of limits that hold for a subscription and a model, or for a key. */
 import Type, { type Static } from 'typebox';
 import { Closed } from './shapes.ts';
 
@@ -6,6 +6,10 @@ import { Closed } from './shapes.ts';
 export const RateLimits = Closed({
   concurrency: Type.Integer({ minimum: 1 }),
   requests_per_minute: Type.Integer({ minimum: 1 }),
+  /** Of prompts and completions together, and of either alone. Absent: as many as there are requests. */
+  tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
+  prompt_tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
+  completion_tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 export type RateLimits = Static<typeof RateLimits>;
 export type LimitKind = keyof RateLimits;
@@ -13,7 +17,7 @@ export type LimitKind = keyof RateLimits;
 interface KindDetails {
   /** What errors call it. */
   readonly unit: string;
-  /** Of `sluice limits set`. */
+  /** Of `sluice limits set` and `sluice keys create`. */
   readonly option: string;
   readonly help: string;
   readonly most: number;
@@ -32,14 +36,42 @@ export const limitKinds: Readonly<Record<LimitKind, KindDetails>> = {
     help: 'requests started in any 60 seconds',
     most: 1_000_000,
   },
+  tokens_per_minute: {
+    unit: 'tokens per minute',
+    option: 'tpm',
+    help: 'tokens in any 60 seconds, of prompts and completions',
+    most: 1_000_000_000,
+  },
+  prompt_tokens_per_minute: {
+    unit: 'prompt tokens per minute',
+    option: 'prompt-tpm',
+    help: 'tokens of prompts in any 60 seconds',
+    most: 1_000_000_000,
+  },
+  completion_tokens_per_minute: {
+    unit: 'completion tokens per minute',
+    option: 'completion-tpm',
+    help: 'tokens of completions in any 60 seconds',
+    most: 1_000_000_000,
+  },
 };
+
+/** Kinds that count tokens. */
+export const tokenKinds = [
+  'tokens_per_minute',
+  'prompt_tokens_per_minute',
+  'completion_tokens_per_minute',
+] as const;
 
 const ownLimit = (kind: LimitKind) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: limitKinds[kind].most }));
 
-/** Of a subscription: they replace the catalog's, and one that is absent leaves the catalog's. */
+/** Of a subscription: they replace the catalog's, and one that is absent leaves the catalog's. Of a key: beside those. */
 export const LimitNumbers = Closed({
   concurrency: ownLimit('concurrency'),
   requests_per_minute: ownLimit('requests_per_minute'),
+  tokens_per_minute: ownLimit('tokens_per_minute'),
+  prompt_tokens_per_minute: ownLimit('prompt_tokens_per_minute'),
+  completion_tokens_per_minute: ownLimit('completion_tokens_per_minute'),
 });
 export type LimitNumbers = Static<typeof LimitNumbers>;

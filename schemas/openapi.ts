@@ -30,6 +30,37 @@ export interface RouteDoc {
   readonly errors?: readonly number[];
 }
 
+/** What a 429 of a limit on tokens, of a limit of the key or of a budget names. */
+const refusedBy = {
+  limit: Type.Optional(
+    Type.Object(
+      {
+        kind: Type.String({ description: '`tokens_per_minute`, `concurrency` …' }),
+        scope: Type.Enum(['key', 'subscription']),
+        model: Type.Optional(Type.String()),
+        limit: Type.Integer(),
+        remaining: Type.Integer(),
+        resets_at: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Unix seconds when the request fits; null: when others end',
+        }),
+      },
+      { description: 'On 429: the limit on tokens, or of the key, that the request could exceed' },
+    ),
+  ),
+  budget: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String(),
+        period: Type.Enum(['day', 'week', 'month', 'total']),
+        limit: Type.String({ description: 'US dollars' }),
+        remaining: Type.String({ description: 'US dollars' }),
+        resets_at: Type.Union([Type.Integer(), Type.Null()], { description: 'Unix seconds; null: never' }),
+      },
+      { description: 'On 429: the budget that the request could exceed' },
+    ),
+  ),
+};
+
 export const ErrorEnvelope = Titled('ErrorEnvelope', {
   error: Type.Object({
     code: Type.Integer({ description: 'Repeats the HTTP status' }),
@@ -39,6 +70,7 @@ export const ErrorEnvelope = Titled('ErrorEnvelope', {
     metadata: Type.Object({
       error_type: Type.String({ description: 'Typed code for branching' }),
       code: Type.Optional(Type.String({ description: '`context_length_exceeded`: the prompt is too long' })),
+      ...refusedBy,
     }),
   }),
 });
@@ -48,7 +80,7 @@ export const MessagesError = Titled('MessagesError', {
   error: Type.Object({
     type: Type.String(),
     message: Type.String(),
-    details: Type.Optional(Type.Object({ error_code: Type.String() })),
+    details: Type.Optional(Type.Object({ error_code: Type.Optional(Type.String()), ...refusedBy })),
   }),
   request_id: Type.String(),
 });
@@ -64,10 +96,11 @@ export const statusMeanings: Readonly<Record<number, string>> = {
   404: 'No such model, job, file or route',
   409: 'The job changed state during the action',
   410: 'The events asked for are no longer kept; the message says which are',
+  412: 'The record has changed since its `ETag` was read',
   413: 'Body or file too large; the message gives the limit',
   416: 'No part of it lies in the `Range`; `Content-Range` gives its size',
   422: 'The questions cannot be answered as they are put',
-  429: 'Too many requests for this model; wait `Retry-After` seconds',
+  429: 'Too many requests or tokens, or a budget is spent; wait `Retry-After` seconds, unless `X-Should-Retry` is false',
   500: 'Failure on the service side',
   502: 'Engine or a needed service unreachable; retry',
   503: 'Model unavailable or busy; retry',

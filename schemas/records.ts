@@ -37,6 +37,8 @@ export const KeyRecord = Type.Object({
   networks: Type.Optional(Type.Array(Type.String())),
   tags: Type.Optional(Type.Array(Type.String())),
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  /** Of its own, beside those of its subscription. */
+  limits: Type.Optional(LimitNumbers),
 });
 export type KeyRecord = Static<typeof KeyRecord>;
 

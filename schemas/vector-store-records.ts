@@ -63,6 +63,8 @@ export const IngestionRecord = Type.Object({
   store: Type.String(),
   subscription: Type.String(),
   key: Type.String(),
+  /** Of the key: embedding is billed to budgets of theirs. */
+  tags: Type.Optional(Type.Array(Type.String())),
   blob: Type.String(),
   bytes: Type.Integer({ minimum: 0 }),
   format: FileFormat,

@@ -26,6 +26,7 @@ export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
 
 /** Kind `delivery`, id `<job>-<ending>`: its idempotency key. Times are Unix milliseconds. */
 export const DeliveryRecord = Type.Object({
+  /** Or a budget. */
   job: Type.String(),
   type: Type.String(),
   subscription: Type.String(),

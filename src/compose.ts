@@ -2,10 +2,11 @@
 import { accessSync, constants } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
-import { type Accounts, openAccounts } from './accounts.ts';
+import type { Accounts } from './accounts.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
 import { type DiskReserve, openDiskReserve } from './adapters/disk-reserve.ts';
 import { readJobs } from './adapters/events/open.ts';
+import { watchThresholds } from './budgets/thresholds.ts';
 import { openCatalog } from './catalog/watch.ts';
 import { createCodec } from './codec/codec.ts';
 import { type CodecWatch, watchCodec } from './codec/watch.ts';
@@ -14,20 +15,26 @@ import { createEngines, type EngineTable } from './engines/table.ts';
 import { createJobs, type JobParts, type RunningJobs } from './jobs/jobs.ts';
 import { createJobEvents, Notices } from './jobs/notices.ts';
 import { plainRecord } from './jobs/render-record.ts';
+import { resumeQuotas } from './jobs/resume-quotas.ts';
+import type { LimitsBook } from './limits/book.ts';
 import { createMedia } from './media/media.ts';
 import { createLookup } from './media/resolver.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
+import { quotaFamilies } from './metrics/quota-families.ts';
 import { codecFamilies, serviceFamilies } from './metrics/service-families.ts';
 import { diskFamilies } from './metrics/shared-families.ts';
 import type { Opened } from './opened.ts';
+import type { Allowances } from './ports/allowances.ts';
 import type { Blobs } from './ports/blobs.ts';
 import type { Catalog } from './ports/catalog.ts';
 import type { Codec } from './ports/codec.ts';
 import type { Events } from './ports/events.ts';
 import type { Media } from './ports/media.ts';
+import type { Quotas } from './ports/quotas.ts';
 import type { Shared } from './ports/shared.ts';
 import type { State } from './ports/state.ts';
 import type { UsageLog } from './ports/usage.ts';
+import { openAccountsAndQuotas } from './quotas.ts';
 import { createSimulator } from './simulator/simulator.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
@@ -49,21 +56,25 @@ export interface Service {
   readonly codec: Shared<Codec>;
   readonly accounts: Accounts;
   readonly usage: UsageLog;
+  readonly quotas: Quotas;
+  readonly limits: LimitsBook;
+  readonly allowances: Allowances;
   readonly metrics: Metrics;
   readonly reserve: DiskReserve;
   readonly blobs: Blobs;
   readonly jobs: RunningJobs;
   readonly webhooks: Webhooks;
   readonly codecWatch: CodecWatch;
-  /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. */
-  reload(): void;
+  /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. Returns why it was refused. */
+  reload(): string | undefined;
 }
 
 export const openService = async (options: ServiceOptions): Promise<Service> => {
   const { config, log, opened, state, publicUrl, watchUsage } = options;
   const { file, engines, media, codec } = openEngines(config, log, opened);
   const { catalog } = file;
-  const accounts = opened.add(await openAccounts(config, log));
+  const { accounts, ...limiting } = await openAccountsAndQuotas(config, { state, opened, log });
+  const { quotas, limits } = limiting;
   const metrics = opened.add(createMetrics());
   const counted = metrics.counted(accounts.usage);
   const usage = watchUsage?.(counted) ?? counted;
@@ -71,8 +82,9 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
   const blobs = opened.add(await openBlobs(config, { reserve, state, log, publicUrl }));
   const { events } = accounts;
   const { jobs, webhooks } = opened.add(
-    await openJobs(config, { state, blobs, codec, catalog, engines, usage, events, publicUrl, log }),
+    await openJobs(config, { state, blobs, codec, catalog, engines, usage, quotas, events, publicUrl, log }),
   );
+  opened.add(watchThresholds({ ...limiting, notify: webhooks.notifyBudget, log }));
   const { sender } = webhooks;
   const slots = config.jobs.renders;
   const codecWatch = watchCodec({ ffmpeg: config.ffmpeg }, log);
@@ -80,8 +92,9 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
     ...serviceFamilies({ engines, accounts, jobs, sender, slots }),
     ...codecFamilies(codecWatch.current()),
     ...diskFamilies(reserve.stats()),
+    ...quotaFamilies(limiting.stats),
   ]);
-  const reload = (): void => void file.reload();
+  const reload = (): string | undefined => (file.reload() ? undefined : file.refusal());
   return {
     catalog,
     engines,
@@ -90,6 +103,9 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
     codecWatch,
     accounts,
     usage,
+    quotas,
+    limits,
+    allowances: limiting.allowances,
     metrics,
     reserve,
     blobs,
@@ -123,7 +139,10 @@ const outgoing = ({ allowPrivateUrls, dnsServers }: Config) => ({
 /** With Kafka, processes notify each other of jobs at once; without it, or while it is unavailable, they poll. */
 const openJobs = async (
   config: Config,
-  { events, ...parts }: Omit<JobParts, 'notify'> & { readonly events: Events },
+  {
+    events,
+    ...parts
+  }: Omit<JobParts, 'notify' | 'quotas'> & { readonly events: Events; readonly quotas: Quotas },
 ) => {
   const { log } = parts;
   const jobEvents = createJobEvents(events, log);
@@ -131,6 +150,7 @@ const openJobs = async (
   const subscription =
     config.kafka === undefined ? undefined : await readJobs(config.kafka, jobEvents.receiver(notices), log);
   const webhooks = createWebhooks({ ...parts, recordOf: plainRecord }, outgoing(config));
+  await resumeQuotas(parts.state, parts.quotas);
   const jobs = createJobs({ ...parts, notify: webhooks.notify }, { ...config.jobs, notices });
   return {
     jobs,

@@ -36,6 +36,10 @@ export interface Config {
   readonly sharedPort: boolean;
   /** The operator's port: metrics and probes. Undefined: none. */
   readonly admin: AdminAddress | undefined;
+  /** Whether the admin API is served, on that port or by the supervisor of `serve --processes`. */
+  readonly adminApi: boolean;
+  /** Undefined: one is made at the first start. */
+  readonly adminToken: string | undefined;
   /** Folder of everything the embedded defaults keep. */
   readonly dataDir: string;
   /** `sluice.yaml`; undefined: the default catalog on the simulator. */
@@ -113,10 +117,12 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   port: integer(env, 'PORT', 8787, 0, 65_535),
   sharedPort: flag(env, 'SLUICE_SHARED_PORT'),
   admin: admin(env),
+  adminApi: admin(env) !== undefined || text(env, 'SLUICE_ADMIN_PORT') === supervised,
+  adminToken: secret(env, 'SLUICE_ADMIN_TOKEN'),
   dataDir: resolve(text(env, 'SLUICE_DATA') ?? 'data'),
   configFile: configFile(env),
   publicUrl: publicUrl(env),
-  bootstrapKey: bootstrapKey(env),
+  bootstrapKey: secret(env, 'SLUICE_BOOTSTRAP_KEY'),
   provider: provider(env),
   logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
@@ -163,10 +169,13 @@ export const loadConfig = (env: Environment = environment()): Config => ({
 export const chosenAdmin = ({ admin }: Pick<Config, 'admin'>): AdminAddress | undefined =>
   admin?.chosen === true ? admin : undefined;
 
+/** Value of `SLUICE_ADMIN_PORT` in a process whose supervisor has the port. */
+export const supervised = 'supervisor';
+
 /** A thousand above the clients' port, so that gateways on one machine do not collide there either. */
 const admin = (env: Environment): Config['admin'] => {
   const chosen = text(env, 'SLUICE_ADMIN_PORT');
-  if (chosen === 'off') return undefined;
+  if (chosen === 'off' || chosen === supervised) return undefined;
   const host = text(env, 'SLUICE_ADMIN_HOST') ?? '127.0.0.1';
   if (chosen !== undefined)
     return { host, port: integer(env, 'SLUICE_ADMIN_PORT', 0, 0, 65_535), chosen: true };
@@ -235,10 +244,10 @@ const streams = (env: Environment): Config['streams'] => {
   };
 };
 
-const bootstrapKey = (env: Environment): string | undefined => {
-  const value = text(env, 'SLUICE_BOOTSTRAP_KEY');
+const secret = (env: Environment, name: string): string | undefined => {
+  const value = text(env, name);
   if (value !== undefined && !/^[\x21-\x7e]{16,512}$/.test(value))
-    throw new ConfigError('SLUICE_BOOTSTRAP_KEY must be 16 to 512 visible ASCII characters without spaces');
+    throw new ConfigError(`${name} must be 16 to 512 visible ASCII characters without spaces`);
   return value;
 };
 

@@ -30,14 +30,6 @@ export const rescale = ({ units, scale }: Scaled, to: number): bigint => {
   return (units + step / 2n) / step;
 };
 
-/** Of dollars; a part of one counts as a whole one. Exact up to 9,007,199 dollars. */
-export const nanodollars = (cost: string): number => {
-  const { units, scale } = toScaled(cost);
-  if (scale <= 9) return Number(units * powerOfTen(9 - scale));
-  const step = powerOfTen(scale - 9);
-  return Number((units + step - 1n) / step);
-};
-
 /** Raising one takes longer than all the rest, and few are ever asked for. */
 const powers = Array.from({ length: 32 }, (_, exponent) => 10n ** BigInt(exponent));
 
@@ -51,3 +43,31 @@ export const formatScaled = ({ units, scale }: { units: bigint | number; scale: 
   const fraction = digits.slice(-scale).replace(/0+$/, '');
   return fraction === '' ? whole : `${whole}.${fraction}`;
 };
+
+const nanoDigits = 9;
+const point = 46;
+const zero = 48;
+
+/**
+ * Billionths of a dollar, rounded up: what is counted is never less than what was spent. Exact up to 9,007,199 dollars.
+ * Digit by digit: it is done twice for every request that is limited, and makes no strings.
+ */
+export const nanodollars = (cost: string): number => {
+  let amount = 0;
+  let places = -1;
+  let rest = 0;
+  for (let at = 0; at < cost.length; at++) {
+    const code = cost.charCodeAt(at);
+    if (code === point) places = 0;
+    else if (places === nanoDigits) rest ||= code === zero ? 0 : 1;
+    else {
+      amount = amount * 10 + (code - zero);
+      if (places >= 0) places++;
+    }
+  }
+  return Math.min(amount * 10 ** (nanoDigits - Math.max(0, places)) + rest, Number.MAX_SAFE_INTEGER);
+};
+
+/** Of billionths of them; less than none is none. */
+export const dollars = (nanodollars: number): string =>
+  formatScaled({ units: Math.max(0, nanodollars), scale: nanoDigits });

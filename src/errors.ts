@@ -25,6 +25,7 @@ const kinds = {
   method_not_allowed: row(405, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   conflict: row(409, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   gone: row(410, 'not_found_error', 'not_found', 'not_found_error'),
+  precondition_failed: row(412, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   payload_too_large: row(413, 'invalid_request_error', 'payload_too_large', 'request_too_large'),
   range_not_satisfiable: row(416, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   unprocessable: row(422, 'validation_error', 'unprocessable', 'invalid_request_error'),
@@ -61,6 +62,8 @@ export interface FailureDetails {
   readonly fallback?: FallbackReason | 'never';
   /** The limit that was reached, as far as it is known. */
   readonly window?: LimitWindow;
+  /** More for programs, beside the type of the error. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** A limit on requests, as reported to clients beside the error. */
@@ -78,6 +81,7 @@ export class ApiError extends Error {
   /** Path of the field at fault, as the message names it. */
   readonly param: string | null;
   readonly window: LimitWindow | undefined;
+  readonly metadata: FailureDetails['metadata'];
   readonly #fallback: FallbackReason | 'never' | undefined;
 
   constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
@@ -86,6 +90,7 @@ export class ApiError extends Error {
     this.kind = kind;
     this.#fallback = details.fallback;
     this.window = details.window;
+    this.metadata = details.metadata;
     this.param = details.param === undefined ? leadingField(kind, message) : details.param;
     // Never `true`: clients know best when to retry.
     this.headers =
@@ -154,7 +159,11 @@ export interface ErrorBody {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
-  readonly metadata: { readonly error_type: string; readonly code?: string };
+  readonly metadata: {
+    readonly error_type: string;
+    readonly code?: string;
+    readonly [more: string]: unknown;
+  };
 }
 
 /** The inner object of the envelope; also what a stream's error chunk carries. */
@@ -165,10 +174,11 @@ export const errorBody = (error: ApiError): ErrorBody => {
     message: error.message,
     type: kind.type,
     param: error.param,
-    metadata:
-      kind.code === undefined
-        ? { error_type: kind.errorType }
-        : { error_type: kind.errorType, code: kind.code },
+    metadata: {
+      error_type: kind.errorType,
+      ...(kind.code === undefined ? {} : { code: kind.code }),
+      ...error.metadata,
+    },
   };
 };
 
@@ -185,13 +195,14 @@ export const errorJson = (error: ApiError, dialect: ErrorDialect, requestId: str
 interface MessagesErrorBody {
   readonly type: string;
   readonly message: string;
-  readonly details?: { readonly error_code: string };
+  readonly details?: { readonly error_code?: string; readonly [more: string]: unknown };
 }
 
 const messagesErrorBody = (error: ApiError): MessagesErrorBody => {
   const { messagesType, code }: Kind = kinds[error.kind];
   const body = { type: messagesType, message: error.message };
-  return code === undefined ? body : { ...body, details: { error_code: code } };
+  if (code === undefined && error.metadata === undefined) return body;
+  return { ...body, details: { ...(code === undefined ? {} : { error_code: code }), ...error.metadata } };
 };
 
 /** An engine's or library's words, cut to what a client may read: the first line, no addresses, paths, keys or stack. */

@@ -8,18 +8,23 @@ import { openAdmission } from './adapters/admission/open.ts';
 import { openState } from './adapters/state/open.ts';
 import { openStreams } from './adapters/streams/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
+import { createAdminApi, errorReply } from './admin/api.ts';
 import { gatewayChecks } from './admin/checks.ts';
+import { withDetachedStreams } from './admin/live-requests.ts';
 import { openAdmin } from './admin/open.ts';
+import type { AdminApi } from './admin/route.ts';
+import { createAuthenticate, ensureFirstToken } from './admin/tokens.ts';
+import { budgetsStatus } from './budgets/status.ts';
 import { sessionHeaders } from './catalog/session-headers.ts';
 import type { CodecInfo } from './codec/provider.ts';
 import { openService } from './compose.ts';
 import type { Config } from './config.ts';
+import { fail } from './errors.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
 import { createLastUsed } from './keys/last-used.ts';
-import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
 import { FallbackCounts } from './metrics/fallbacks.ts';
@@ -28,6 +33,7 @@ import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { streamFamilies } from './metrics/stream-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
+import type { Allowances } from './ports/allowances.ts';
 import type { Ports } from './ports/ports.ts';
 import { openShared } from './shared-store.ts';
 import { createTokenCounts } from './tokens/token-counts.ts';
@@ -40,9 +46,15 @@ export interface Gateway {
   /** The secret of the first key, if this start created it. */
   readonly firstKey: string | undefined;
   readonly edge: 'uws' | 'node';
-  /** Metrics and probes; undefined when switched off. */
+  /** Metrics, probes and the admin API; undefined when switched off. */
   readonly adminUrl: string | undefined;
+  /** Token of the admin API, if this start created it. */
+  readonly adminToken: string | undefined;
+  /** For a supervisor, which has the admin port of all its processes. */
+  readonly adminApi: AdminApi;
   readonly ports: Ports;
+  /** What is used of budgets. */
+  readonly allowances: Pick<Allowances, 'used'>;
   /** The ffmpeg in use; found after the start. */
   readonly codecInfo: Promise<CodecInfo | undefined>;
   reload(): void;
@@ -68,15 +80,13 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     const service = await openService({ config, log, opened, state, publicUrl, watchUsage });
     const { catalog, engines, media, codec, accounts, usage, metrics, reserve, blobs, jobs, webhooks } =
       service;
-    const admission = withOwnLimits(
-      opened.add(await openAdmission(config, log)),
-      opened.add(await openLimitsBook(state, { log })),
-    );
+    const { quotas } = service;
+    const admission = withOwnLimits(opened.add(await openAdmission(config, log)), service.limits);
     const streams = opened.add(await openStreams(config, { log, lost: lostEvents }));
     const offload = opened.add(createOffload());
     const pictures = createPictures({ codec });
     const vectors = opened.add(await openVectors(config, reserve));
-    const embed = embedItems({ admission, engines, usage, offload }, log);
+    const embed = embedItems({ admission, quotas, engines, usage, offload }, log);
     const vectorStores = opened.add(
       createVectorStores({ state, vectors, blobs, offload, catalog, embed, log }, { limits: config.storage }),
     );
@@ -88,6 +98,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       engines,
       fallbacks,
       admission,
+      quotas,
       streams,
       usage,
       ledger: accounts.ledger,
@@ -115,7 +126,11 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       ...storeFamilies(shared.stats()),
     ]);
     const checks = gatewayChecks({ state, usage, catalog, engines });
-    const admin = await openAdmin(opened, config.admin, metrics, checks);
+    let adminApi: AdminApi | undefined;
+    const startedApi: AdminApi = (request) =>
+      adminApi?.(request) ??
+      Promise.resolve(errorReply(fail('unavailable', 'The gateway is starting'), request.id));
+    const admin = await openAdmin(opened, config.admin, metrics, checks, startedApi);
 
     const edge = await listen({
       routes: routes(ports),
@@ -141,6 +156,18 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     url ||= `${edge.url}/v1`;
     // Last of all: a start that fails must not have created a key that nobody has seen.
     const firstKey = config.bootstrapKey === undefined ? await ensureBootstrapKey(state) : undefined;
+    const adminToken =
+      config.adminApi && config.adminToken === undefined ? await ensureFirstToken(state) : undefined;
+    adminApi = createAdminApi(
+      {
+        ...{ log, version: apiVersion, state, ledger: accounts.ledger, catalog, engines, jobs },
+        reload: service.reload,
+        budgetStatus: (budgets) => budgetsStatus(service.allowances, budgets),
+        requests: withDetachedStreams(edge.requests, streams),
+        unready: admin.unready,
+      },
+      createAuthenticate(state, config.adminToken),
+    );
     admin.started();
 
     return {
@@ -148,9 +175,12 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       firstKey,
       edge: edge.name,
       adminUrl: admin.url,
+      adminToken,
+      adminApi,
       ports,
+      allowances: service.allowances,
       codecInfo: service.codecWatch.look(),
-      reload: service.reload,
+      reload: () => void service.reload(),
       families: () => metrics.families(),
       unready: admin.unready,
       stop: async (options) => {

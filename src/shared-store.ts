@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Persistence } from './adapters/state/redis-persistence.ts';
+import { budgetKind } from './budgets/manage.ts';
 import type { Config } from './config.ts';
 import { openKeyCopy } from './keys/copy.ts';
 import { limitsKind } from './limits/manage.ts';
@@ -28,7 +29,7 @@ export const openShared = async (
   const persistence = await checkPersistence(redisUrl, redisPersistence, log);
   mkdirSync(dataDir, { recursive: true });
   const copy = opened.add(
-    openKeyCopy({ state, file: join(dataDir, 'keys-copy.jsonl'), log, otherKinds: [limitsKind] }),
+    openKeyCopy({ state, file: join(dataDir, 'keys-copy.jsonl'), log, otherKinds: [limitsKind, budgetKind] }),
   );
   await copy.look();
   return {

@@ -10,6 +10,8 @@ export interface Welcome {
   readonly models: number;
   readonly chatModel: string | undefined;
   readonly adminUrl: string | undefined;
+  /** Of the admin API, if this start created it. */
+  readonly adminToken?: string | undefined;
   /** Gateway processes on the port, where there are several. */
   readonly processes?: number;
   readonly config: Pick<Config, 'configFile' | 'dataDir' | 'redisUrl'>;
@@ -22,6 +24,7 @@ export const welcome = ({
   models,
   chatModel,
   adminUrl,
+  adminToken,
   processes,
   config,
 }: Welcome): string => {
@@ -39,7 +42,15 @@ export const welcome = ({
       : [
           `  processes  ${processes}${config.redisUrl === undefined ? '; each counts limits by itself: REDIS_URL makes them one' : ''}`,
         ]),
-    ...(adminUrl === undefined ? [] : [`  metrics    ${adminUrl}/metrics`]),
+    ...(adminUrl === undefined
+      ? []
+      : [`  metrics    ${adminUrl}/metrics`, `  admin API  ${adminUrl}/admin/v1`]),
+    ...(adminToken === undefined
+      ? []
+      : [
+          `  token      ${adminToken}`,
+          '             of the admin API, shown this once: it is stored as a hash',
+        ]),
   ];
   if (chatModel !== undefined)
     lines.push(

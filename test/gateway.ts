@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { loadConfig } from '../src/config.ts';
-import { startGateway as startRealGateway } from '../src/main.ts';
+import { type Gateway, startGateway as startRealGateway } from '../src/main.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { servers } from './http/servers.ts';
 
@@ -33,6 +33,7 @@ export interface TestGateway {
   readonly folder: string;
   readonly configFile: string;
   readonly ports: Ports;
+  readonly allowances: Gateway['allowances'];
   readonly logLines: readonly LogLine[];
   reload(): void;
   stop(): Promise<void>;
@@ -76,6 +77,7 @@ export const startGateway = async ({ catalog, env = {} }: GatewayOptions = {}): 
     folder,
     configFile,
     ports: gateway.ports,
+    allowances: gateway.allowances,
     logLines,
     reload: () => {
       gateway.reload();

@@ -6,6 +6,7 @@ import { frameCases } from './frame-cases.ts';
 import { headCases } from './head-cases.ts';
 import { histogramCases } from './histogram-cases.ts';
 import { pipelineCases } from './pipeline-cases.ts';
+import { quotaCases } from './quota-cases.ts';
 import { requestCases } from './request-cases.ts';
 import type { MicroCase } from './run.ts';
 import { usageCases } from './usage-cases.ts';
@@ -19,6 +20,7 @@ export const cases: readonly MicroCase[] = [
   ...usageCases,
   ...admissionCases,
   ...allowanceCases,
+  ...quotaCases,
   ...pipelineCases,
   ...embeddingCases,
   ...histogramCases,

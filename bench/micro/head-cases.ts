@@ -22,7 +22,7 @@ const nextId = (): string => {
 /** All that a request costs more: its times, its record and its lines. */
 const serve = (which: 'all' | 'limits'): string => {
   const received = performance.now();
-  const served = new Served(caller, 'bench/chat', lease);
+  const served = new Served(caller, 'bench/chat', lease, { account: undefined });
   served.attempts++;
   served.replica = 'vllm/0';
   served.engineMs = performance.now() - received + 12.3;

@@ -8,6 +8,7 @@ import type { Engine } from '../../src/ports/engine.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { createTokenCounts } from '../../src/tokens/token-counts.ts';
+import { noQuotas } from '../../test/no-quotas.ts';
 import { shared } from '../../test/shared.ts';
 import type { MicroCase } from './run.ts';
 import { caller, exchangeOf, model, requestBody, tokenParts, wholeParts } from './samples.ts';
@@ -39,6 +40,7 @@ export const portsFor = (
     close: () => Promise.resolve(),
   },
   admission: createLocalAdmission(),
+  quotas: noQuotas,
   streams: new Proxy(Object.create(null), { get: absent }),
   usage: { record: () => of(undefined), ensureOpen: () => undefined, close: () => Promise.resolve() },
   ledger: { totals: absent, list: absent },

@@ -26,10 +26,32 @@ export const openapi = (ports: Ports, table: () => readonly Route[]): Pipeline =
 const documentBytes = (ports: Ports, table: () => readonly Route[]): (() => Buffer) => {
   // As bytes: it is long, and text would be encoded again for every response.
   let bytes: Buffer | undefined;
-  return () => (bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), ports.publicUrl()))));
+  return () => (bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), publicApi(ports)))));
 };
 
-const openapiDocument = (table: readonly Route[], publicUrl: string): Json => {
+const publicApi = (ports: Ports): ApiInfo => ({
+  title: 'Sluice',
+  url: ports.publicUrl(),
+  security: {
+    bearer: { type: 'http', scheme: 'bearer' },
+    apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  },
+});
+
+interface ApiInfo {
+  readonly title: string;
+  readonly url: string;
+  /** Any one of them is enough. */
+  readonly security: Readonly<Record<string, Json>>;
+}
+
+/** What the document says of a route. */
+export type DocumentedRoute = Pick<Route, 'method' | 'path' | 'access' | 'bodyLimit' | 'errors' | 'doc'>;
+
+export const openapiDocument = (
+  table: readonly DocumentedRoute[],
+  { title, url, security }: ApiInfo,
+): Json => {
   const components: Components = new Map();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of table) {
@@ -38,21 +60,18 @@ const openapiDocument = (table: readonly Route[], publicUrl: string): Json => {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice', version: apiVersion, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    servers: [{ url: publicUrl }],
-    security: [{ bearer: [] }, { apiKey: [] }],
+    info: { title, version: apiVersion, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url }],
+    security: Object.keys(security).map((name) => ({ [name]: [] })),
     paths,
     components: {
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-      },
+      securitySchemes: security,
       schemas: Object.fromEntries(components),
     },
   };
 };
 
-const operation = (route: Route, components: Components): Json => {
+const operation = (route: DocumentedRoute, components: Components): Json => {
   const doc: RouteDoc = route.doc ?? { tag: 'Other', summary: `${route.method} ${route.path}` };
   const statuses = [
     ...(doc.errors ?? []),
@@ -86,7 +105,7 @@ const operation = (route: Route, components: Components): Json => {
 };
 
 /** `GET /models/{id+}` → `getModelsById`. */
-const operationId = ({ method, path }: Route): string =>
+const operationId = ({ method, path }: DocumentedRoute): string =>
   method.toLowerCase() +
   path
     .replace(/\{(\w+)\+?\}/g, (_, name: string) => `by-${name}`)
@@ -111,7 +130,7 @@ const parameters = (given: RouteDoc['query'], place: 'query' | 'header'): Json[]
     schema,
   }));
 
-const failureContent = ({ errors }: Route): Content => ({
+const failureContent = ({ errors }: DocumentedRoute): Content => ({
   'application/json':
     errors === 'messages'
       ? MessagesError

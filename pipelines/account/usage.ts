@@ -1,9 +1,11 @@
 /** GET /usage: what the caller's subscription used in a period, page by page. */
 import { from, map } from 'rxjs';
-import type { UsageList } from '../../schemas/usage.ts';
+import type { UsageList, UsageRequestRow } from '../../schemas/usage.ts';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { currentMonth, readTime, timeForms } from '../../src/billing/period.ts';
 import { requestRow, totalRow } from '../../src/billing/usage-rows.ts';
 import { type Exchange, jsonReply, type KeyedPipeline, type KeyedRequest } from '../../src/ports/exchange.ts';
+import type { UsageGroup } from '../../src/ports/ledger.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
@@ -12,7 +14,7 @@ import type { Step } from '../core/stage.ts';
 
 export const usage = ({ ledger, vectorStores }: Pick<Ports, 'ledger' | 'vectorStores'>): KeyedPipeline =>
   compose(
-    readUsageQuery, // 400 names the parameter
+    readUsageQuery(groupWords), // 400 names the parameter
     queryLedger(ledger), // 503 while the ledger is unavailable
     addStorage(vectorStores), // 503 while the state is unavailable
     (list) => jsonReply(list),
@@ -21,9 +23,17 @@ export const usage = ({ ledger, vectorStores }: Pick<Ports, 'ledger' | 'vectorSt
 const queryLedger =
   (ledger: Ports['ledger']): Step<UsageRequest, UsageOfPeriod, KeyedRequest> =>
   (request, { caller }) =>
-    from(readPage(ledger, caller.subscription, request)).pipe(map((page) => listOf(page, request)));
+    from(usageOfPeriod(ledger, caller.subscription, request, requestRow));
 
-type UsageOfPeriod = Omit<UsageList, 'storage'>;
+/** Undefined: of all subscriptions. `rowOf` shows a single request. */
+export const usageOfPeriod = async (
+  ledger: Ports['ledger'],
+  subscription: string | undefined,
+  request: UsageRequest,
+  rowOf: (event: UsageEvent) => UsageRequestRow,
+): Promise<UsageOfPeriod> => listOf(await readPage(ledger, subscription, request, rowOf), request);
+
+export type UsageOfPeriod = Omit<UsageList, 'storage'>;
 
 const addStorage =
   (vectorStores: Ports['vectorStores']): Step<UsageOfPeriod, UsageList, KeyedRequest> =>
@@ -41,16 +51,17 @@ interface UsagePage {
 /** One row more than requested shows whether there is another page. */
 const readPage = async (
   ledger: Ports['ledger'],
-  subscription: string,
+  subscription: string | undefined,
   { period, groups, limit, after }: UsageRequest,
+  rowOf: (event: UsageEvent) => UsageRequestRow,
 ): Promise<UsagePage> => {
-  const filter = { subscription, ...period };
+  const filter = { ...period, ...(subscription === undefined ? {} : { subscription }) };
   if (groups === 'request') {
     const place = after === undefined ? {} : { after: { time: Number(after[0]), id: after[1] ?? '' } };
     const events = await ledger.list(filter, { limit: limit + 1, ...place });
     const last = events[limit - 1];
     return {
-      data: events.map(requestRow),
+      data: events.map(rowOf),
       cursor: last === undefined ? '' : writeCursor([String(last.time), last.id]),
     };
   }
@@ -66,7 +77,7 @@ const readPage = async (
 
 const listOf = (
   { data, cursor }: UsagePage,
-  { query, period, groups, limit }: UsageRequest,
+  { path, query, period, groups, limit }: UsageRequest,
 ): UsageOfPeriod => {
   const more = data.length > limit;
   const next = new URLSearchParams(query);
@@ -78,32 +89,42 @@ const listOf = (
     group_by: groups === 'request' ? [groups] : [...groups],
     data: more ? data.slice(0, limit) : data,
     has_more: more,
-    links: { next: more ? `/v1/usage?${next}` : null },
+    links: { next: more ? `${path}?${next}` : null },
   };
 };
 
 /** A key sees its own subscription only, so that is no group. */
 const groupWords = ['day', 'model', 'key', 'route'] as const;
-type Group = (typeof groupWords)[number];
 
-interface UsageRequest {
+export interface UsageRequest {
+  /** Of the route, for the link to the next page. */
+  readonly path: string;
   /** As it was sent, for the link to the next page. */
   readonly query: URLSearchParams;
   readonly period: { readonly from: number; readonly to: number };
-  readonly groups: readonly Group[] | 'request';
+  readonly groups: readonly UsageGroup[] | 'request';
   readonly limit: number;
   /** What the cursor holds: the values of the last total, or time and id of the last request. */
   readonly after: readonly string[] | undefined;
 }
 
-const readUsageQuery = (exchange: Pick<Exchange, 'query'>): UsageRequest => {
-  const query = new URLSearchParams(exchange.query);
-  const usual = currentMonth(Date.now());
-  const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
-  if (period.from >= period.to) throw invalid('from must be before to');
-  const groups = readGroups(query.get('group_by') ?? 'day');
-  return { query, period, groups, limit: readLimit(query, 100, 1000), after: readCursor(query, groups) };
-};
+export const readUsageQuery =
+  (words: readonly UsageGroup[], path = '/v1/usage') =>
+  (exchange: Pick<Exchange, 'query'>): UsageRequest => {
+    const query = new URLSearchParams(exchange.query);
+    const usual = currentMonth(Date.now());
+    const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
+    if (period.from >= period.to) throw invalid('from must be before to');
+    const groups = readGroups(query.get('group_by') ?? 'day', words);
+    return {
+      path,
+      query,
+      period,
+      groups,
+      limit: readLimit(query, 100, 1000),
+      after: readCursor(query, groups),
+    };
+  };
 
 const time = (query: URLSearchParams, name: string): number | undefined => {
   const text = query.get(name);
@@ -113,13 +134,13 @@ const time = (query: URLSearchParams, name: string): number | undefined => {
   return read;
 };
 
-const readGroups = (text: string): UsageRequest['groups'] => {
+const readGroups = (text: string, allowed: readonly UsageGroup[]): UsageRequest['groups'] => {
   if (text === 'request') return 'request';
   const words = text.split(',');
-  const groups = groupWords.filter((group) => words.includes(group));
+  const groups = allowed.filter((group) => words.includes(group));
   if (groups.length !== words.length)
-    throw invalid(`group_by must be some of ${groupWords.join(', ')}, each once, or request alone`);
-  return words as Group[];
+    throw invalid(`group_by must be some of ${allowed.join(', ')}, each once, or request alone`);
+  return words as UsageGroup[];
 };
 
 const writeCursor = (values: readonly string[]): string =>

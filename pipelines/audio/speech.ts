@@ -34,6 +34,7 @@ export const audioSpeech = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, loadVoice(ports)), // 400 413: a clip is really read
         withAccount(
+          ports,
           speechAccount,
           compose(
             callEngine(ports, 'speak'), // 502 503 504

@@ -24,6 +24,7 @@ export const audioTranscriptions = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, loadRecording(ports)), // 400 413: the recording is really read
         withAccount(
+          ports,
           transcriptionAccount,
           compose(
             callEngine(ports, 'transcribe'), // 502 503 504

@@ -33,6 +33,7 @@ export const completions = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, fitPrompts(ports.offload)), // 400 when a prompt alone fills the window
         withAccount(
+          ports,
           tokenAccount(ports, '/completions'),
           compose(
             callEngine(ports, 'complete'), // 502 503 504 before the first token

@@ -48,6 +48,7 @@ const taskOf = (
 ): CompletionTask<CompletionFraming> => ({
   model,
   call: maxTokens === call.maxTokens ? call : { ...call, maxTokens },
+  limit: call.maxTokens,
   promptTokens,
   hidesReasoning: false,
   framing,

@@ -55,6 +55,8 @@ export interface ThinkingSettings {
 export interface ChatTask<Framing, Call = ChatCall> {
   readonly model: Model;
   readonly call: Call;
+  /** Completion limit that the client requested: a fallback may allow more of it than the model does. */
+  readonly limit?: number | undefined;
   /** Exact size of the prompt, where it had to be counted. */
   readonly promptTokens: number | undefined;
   readonly hidesReasoning: boolean;

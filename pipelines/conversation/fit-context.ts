@@ -1,5 +1,6 @@
 /** Fits the completion limit into the context window: 400 when the prompt alone fills it. */
 import { map, type Observable } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
 import { contextFull } from '../../src/errors.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
@@ -32,8 +33,10 @@ export const fitContext =
   };
 
 /** What the client asks for, within what the model can. */
-export const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
-  Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);
+export const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number => limitFor(model, limit);
+
+export const limitFor = ({ max_completion_tokens: most = largestLimit }: Model, limit: number | undefined) =>
+  Math.min(limit ?? defaultLimit, most);
 
 /** The exact number of tokens a prompt takes; large ones are counted on a thread. */
 export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string): Observable<number> =>
@@ -69,8 +72,8 @@ const taskOf = <F>(
   promptTokens: number | undefined,
   certain = maxTokens,
 ): ChatTask<F> => {
-  const { model, call, hidesReasoning = false, framing } = draft;
+  const { model, call, limit, hidesReasoning = false, framing } = draft;
   call.maxTokens = maxTokens;
   call.thinking = budgetThinking(draft, certain, maxTokens);
-  return { model, call, promptTokens, hidesReasoning, framing };
+  return { model, call, limit, promptTokens, hidesReasoning, framing };
 };

@@ -4,11 +4,19 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { LeaseUsage } from '../../src/ports/admission.ts';
 import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { MostUsed } from '../../src/ports/quotas.ts';
 import type { Generated, TokenCounts } from '../../src/ports/token-counts.ts';
 import { DeliveredText } from '../../src/tokens/delivered-text.ts';
-import { estimatePrompt, fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
+import {
+  estimatePrompt,
+  fixedTokens,
+  mediaTokens,
+  promptTexts,
+  templateTokens,
+} from '../../src/tokens/prompt.ts';
 import { type Account, type Billed, noTokens, type Outcome, usageEvent } from '../core/account.ts';
 import type { ChatTask, CompletionTask } from './chat-task.ts';
+import { mostOfConversation } from './most-tokens.ts';
 import type { SettledPart, SettledParts } from './settle.ts';
 
 export type CountedTask = ChatTask<unknown> | CompletionTask<unknown>;
@@ -95,6 +103,15 @@ export class TokenAccount implements Account<SettledParts> {
     this.#answers = [];
     this.#thoughts = [];
     this.#logprobs = 0;
+  }
+
+  most(): MostUsed {
+    return mostOfConversation(this.#billed.task);
+  }
+
+  countPrompt(): Observable<number> | undefined {
+    if (mediaTokens(this.#billed.task.call) > 0) return undefined;
+    return this.#promptTokens().pipe(map((tokens) => tokens + templateTokens));
   }
 
   tokens(): LeaseUsage | undefined {

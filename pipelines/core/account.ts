@@ -6,15 +6,17 @@ import { secondsCost, tokenCost } from '../../src/billing/cost.ts';
 import type { Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { TokenUsage } from '../../src/ports/chat.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
+import type { PromptSource, Quota } from '../../src/ports/quotas.ts';
 
 /** A request that holds a slot. Stages that need less of the exchange say so. */
 export interface Leased<From = Exchange> {
   readonly exchange: From;
   readonly caller: Caller;
   readonly lease: Lease;
-  /** Both are set by `withAccount`. */
+  /** All three are set by `withAccount`; without a quota, nothing limits what it uses. */
   task: unknown;
   account: unknown;
+  quota: Quota | undefined;
 }
 
 /** A request that holds a slot, and whose usage is counted. */
@@ -31,7 +33,8 @@ export interface Account<Part> extends UsageSource {
   add(part: Part): void;
 }
 
-export interface UsageSource {
+/** `most`: of the call of the task, and of any fallback as far as it is known. */
+export interface UsageSource extends PromptSource {
   /** What the lease is released with; undefined where nothing was counted in tokens. */
   tokens?(): LeaseUsage | undefined;
   /** Completes when what no engine has counted is counted; undefined where it is known, or not worth it. */
@@ -67,6 +70,9 @@ export interface Counts {
   readonly started: number;
   readonly firstToken?: number | undefined;
 }
+
+/** Of a request whose usage is not recorded. */
+export const noAccount = (): undefined => undefined;
 
 export const noTokens: TokenUsage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
 

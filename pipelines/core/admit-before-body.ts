@@ -49,9 +49,13 @@ export const admitBeforeBody = (
     const admitted = (prefix: Buffer | undefined): Observable<void> => {
       const asked = prefix && requestOf(catalog, kinds, namedIn(prefix, type), scope);
       if (asked === undefined) return of(undefined);
+      exchange.queuedFor = asked.model;
       return leased(admission.admit({ subscription, ...asked })).pipe(
         take(1),
-        map((lease) => early.hold(asked.model, lease)),
+        map((lease) => {
+          exchange.queuedFor = undefined;
+          early.hold(asked.model, lease);
+        }),
       );
     };
     return body.prefix().pipe(

@@ -3,10 +3,13 @@ import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, EarlyLease, Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { Quota } from '../../src/ports/quotas.ts';
 import { Served } from '../../src/ports/served.ts';
 import type { Admitted, Billed, Leased, UsageSource } from './account.ts';
 import type { Composed } from './compose.ts';
 import type { Step } from './stage.ts';
+import { underQuota } from './under-quota.ts';
 
 export interface OfModel {
   readonly model: Model;
@@ -23,7 +26,7 @@ type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : un
 
 export interface Request<Context> {
   readonly exchange: ExchangeOf<Context> &
-    Pick<Exchange, 'id' | 'log' | 'served'> &
+    Pick<Exchange, 'id' | 'log' | 'served' | 'queuedFor'> &
     Partial<Pick<Exchange, 'body'>>;
   readonly caller: Caller;
   readonly early?: EarlyLease;
@@ -50,7 +53,7 @@ export const admit = <Draft extends OfModel, Out, Context>(
         const slot = new Holder(request, lease);
         subscriber.add(slot);
         request.exchange.body?.admitted();
-        request.exchange.served = new Served(request.caller, model.id, lease);
+        request.exchange.served = new Served(request.caller, model.id, lease, slot);
         if (lease.position !== undefined) logWait(request.exchange, model, lease);
         inner(draft, slot as Context).subscribe(subscriber);
       });
@@ -61,23 +64,29 @@ export const admit = <Draft extends OfModel, Out, Context>(
         model: model.id,
         limits: model.limits,
       });
-    return lease instanceof Observable ? lease.pipe(take(1), switchMap(hold)) : hold(lease);
+    if (!(lease instanceof Observable)) return hold(lease);
+    request.exchange.queuedFor = model.id;
+    return lease.pipe(take(1), switchMap(hold));
   };
   return Object.assign(run, { inner });
 };
 
 /**
- * Opens the account of an admitted request once its task is known in full, then runs `inner` with both. What fails
- * before this step leaves no usage event.
+ * Opens the account of an admitted request once its task is known in full, reserves the most that it can use, then runs
+ * `inner`. What fails before this step, or is refused by it, leaves no usage event.
  */
 export const withAccount = <Billable extends OfModel, Task, Uses, Out, Context>(
+  { quotas }: Pick<Ports, 'quotas'>,
   openAccount: (billed: Billed<Billable>) => Uses,
   inner: Composed<Task, Out, Context> & Fits<Admitted<TaskOf<Context>, Uses, ExchangeOf<Context>>, Context>,
 ): Nesting<Billable & Task & TaskOf<Context>, Out, Slot<Context>> => {
   const run = (task: Billable & Task & TaskOf<Context>, slot: Slot<Context>): Observable<Out> => {
     slot.task = task;
     slot.account = openAccount(slot as Billed<Billable>);
-    return inner(task, slot as Context);
+    // 429 when it could exceed a limit or a budget.
+    const quota = quotas.reserve(slot);
+    if (quota === undefined) return inner(task, slot as Context);
+    return underQuota(quota, slot, () => inner(task, slot as Context));
   };
   return Object.assign(run, { inner });
 };
@@ -89,6 +98,7 @@ class Holder<From> implements Leased<From>, Unsubscribable {
   readonly lease: Lease;
   task: unknown = undefined;
   account: unknown = undefined;
+  quota: Quota | undefined = undefined;
 
   constructor(request: { readonly exchange: From; readonly caller: Caller }, lease: Lease) {
     this.exchange = request.exchange;

@@ -3,6 +3,8 @@ import { Observable, type Observer, type Subscriber, Subscription, type Unsubscr
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, type FallbackReason } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
+import type { Quota } from '../../src/ports/quotas.ts';
+import type { UsageSource } from './account.ts';
 import type { FallbackTasks } from './fallbacks.ts';
 
 interface ModelTask {
@@ -13,6 +15,8 @@ interface ModelTask {
 interface Slot {
   readonly exchange: Pick<Exchange, 'log' | 'stream'>;
   task?: unknown;
+  readonly account?: unknown;
+  readonly quota?: Quota | undefined;
 }
 
 interface Setting<Task, Part> {
@@ -100,10 +104,15 @@ class FallbackCall<Task extends ModelTask, Part> implements Unsubscribable {
       },
       complete: () => {
         if (prepared === undefined) return;
+        slot.task = { ...prepared, requested: asked.model };
+        if (!isCovered(slot)) {
+          log.info({ model: from.id, fallback: model.id }, 'model fallback skipped: more than is reserved');
+          this.#next(from, reason, error);
+          return;
+        }
         const cause = error instanceof ApiError ? (error.cause ?? error) : error;
         log.warn({ model: from.id, fallback: model.id, reason, err: cause }, 'model fallback');
         fallbacks.handOver(from.id, model.id, reason);
-        slot.task = { ...prepared, requested: asked.model };
         this.start(prepared);
       },
     });
@@ -133,3 +142,9 @@ class FallbackCall<Task extends ModelTask, Part> implements Unsubscribable {
     running.add(source.subscribe(observer));
   }
 }
+
+/** What the call of the slot's task can use is reserved. */
+const isCovered = ({ quota, account }: Slot): boolean => {
+  const most = quota === undefined ? undefined : (account as UsageSource | undefined)?.most?.();
+  return most === undefined || quota?.covers(most) === true;
+};

@@ -6,6 +6,7 @@ import type { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Engine, Flow } from '../../src/ports/engine.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { Quota } from '../../src/ports/quotas.ts';
 import { answerOrFallBack } from './answer-or-fall-back.ts';
 import type { FallbackTasks } from './fallbacks.ts';
 import type { Step } from './stage.ts';
@@ -45,6 +46,8 @@ interface Request {
   readonly caller: Caller;
   /** Replaced where a fallback of the model answers. */
   task?: unknown;
+  readonly account?: unknown;
+  readonly quota?: Quota | undefined;
 }
 
 /** Operations that generate no tokens need no counts of them. */

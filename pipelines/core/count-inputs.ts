@@ -5,7 +5,9 @@ import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Shared } from '../../src/ports/shared.ts';
 import { type Account, type Billed, noTokens, usageEvent } from './account.ts';
+import type { OfModel } from './admit.ts';
 import { countTexts } from './count-texts.ts';
+import { mostOfAny, mostTokens } from './most-used.ts';
 import { fromOperator, type Transform } from './stage.ts';
 
 export type Counted<Part> = Part & { readonly tokens: number };
@@ -34,10 +36,24 @@ export const countTokens = <
     }),
   );
 
-/** `route` is the path below `/v1`; `inputsOf` says how many inputs a part belongs to. */
+interface InputRules<Part, Task> {
+  /** How many inputs a part belongs to. */
+  readonly inputsOf: (part: Part) => number;
+  /** What the model reads at once, one after the other. */
+  readonly readings: (task: Task) => readonly Uncounted[];
+}
+
+/** Tokens that models put around what they read at once. */
+const around = 16;
+
+/** `route` is the path below `/v1`. */
 export const inputAccount =
-  <Part extends { readonly tokens: number }>(route: string, inputsOf: (part: Part) => number) =>
-  (billed: Billed): Account<Part> => {
+  <Part extends { readonly tokens: number }, Task extends OfModel>(
+    offload: Shared<Offload>,
+    route: string,
+    { inputsOf, readings }: InputRules<Part, Task>,
+  ) =>
+  (billed: Billed<Task>): Account<Part> => {
     const started = performance.now();
     let prompt = 0;
     let inputs = 0;
@@ -46,8 +62,27 @@ export const inputAccount =
         prompt += part.tokens;
         inputs += inputsOf(part);
       },
+      most: () => {
+        const bytes = readings(billed.task).map(mostTokensOf);
+        return mostOfAny(billed.task, (model) => {
+          const { context_length: window = Number.POSITIVE_INFINITY } = model;
+          const tokens = bytes.reduce((sum, each) => sum + Math.min(window, each), 0);
+          return mostTokens(model, tokens, 0);
+        });
+      },
+      countPrompt: () => {
+        const all = readings(billed.task);
+        const texts = all.flatMap((each) => each.texts);
+        const beside = all.reduce((sum, { tokens }) => sum + tokens + around, 0);
+        const counter = offload.for(billed.caller.subscription);
+        return countTexts(counter, texts, billed.task.model.tokenizer).pipe(map((count) => count + beside));
+      },
       tokens: () => ({ prompt, completion: 0 }),
       event: (outcome, status) =>
         usageEvent(route, billed, outcome, status, { tokens: { ...noTokens, prompt }, inputs, started }),
     };
   };
+
+/** No token is shorter than a byte. */
+const mostTokensOf = ({ texts, tokens }: Uncounted): number =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text), tokens + around);

@@ -56,4 +56,12 @@ export class DetachedExchange implements Exchange {
   set served(served: Served | undefined) {
     this.#client.served = served;
   }
+
+  get queuedFor(): string | undefined {
+    return this.#client.queuedFor;
+  }
+
+  set queuedFor(model: string | undefined) {
+    this.#client.queuedFor = model;
+  }
 }

@@ -1,7 +1,18 @@
 /** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
-import { concat, defer, type Observable, type Observer } from 'rxjs';
+import {
+  concat,
+  defer,
+  finalize,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  type Observer,
+  pipe,
+  tap,
+} from 'rxjs';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { asApiError } from '../../src/errors.ts';
 import type { Breakable, Exchange, Head, Reply } from '../../src/ports/exchange.ts';
+import type { Quota } from '../../src/ports/quotas.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Account, Outcome, UsageSource } from './account.ts';
 import { type Reporter, reportThrow } from './link.ts';
@@ -29,6 +40,7 @@ class Counter<Part> extends Forwarder<Part, Part> {
 export interface Metered {
   readonly exchange: Reporter;
   readonly account: UsageSource;
+  readonly quota?: Quota | undefined;
 }
 
 interface MeteredReply extends Metered {
@@ -104,15 +116,19 @@ class Recorder<Part> implements PartObserver<Part> {
 
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.ended = true;
-    const { account, exchange } = this.metered;
+    const { account, exchange, quota } = this.metered;
+    let event: UsageEvent | undefined;
     const record = (): Observable<void> => {
-      const event = account.event(outcome, status);
+      event = account.event(outcome, status);
       if (exchange.served !== undefined) exchange.served.usage = event;
       return this.#usage.record(event);
     };
     // A client that left pays for what it was sent: the engine has not counted that.
     const counted = outcome === 'cancelled' ? account.counted?.() : undefined;
-    return counted === undefined ? record() : concat(counted, defer(record));
+    const recorded = counted === undefined ? record() : concat(counted, defer(record));
+    if (quota === undefined) return recorded;
+    quota.expectEvent();
+    return recorded.pipe(settling(quota, () => event));
   }
 }
 
@@ -171,6 +187,13 @@ class ReplyRecorder extends Recorder<FramedReply> implements Breakable {
     }
   }
 }
+
+/** With an event that is durable; one that could not be kept costs nothing. */
+const settling = (quota: Quota, event: () => UsageEvent | undefined): MonoTypeOperatorFunction<void> =>
+  pipe(
+    tap({ complete: () => quota.settle(event()) }),
+    finalize(() => quota.settle(undefined)),
+  );
 
 const isLast = (reply: FramedReply): boolean =>
   reply.kind === 'whole' || reply.kind === 'paced' || (reply.kind === 'bytes' && reply.last === true);

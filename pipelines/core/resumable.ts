@@ -1,7 +1,8 @@
 /** Runs the rest of a route apart from its client, into a log that clients read and can come back to. */
 import { Observable, type Observer, type Subscriber } from 'rxjs';
-import { type ApiError, fail } from '../../src/errors.ts';
+import type { ApiError } from '../../src/errors.ts';
 import type {
+  Caller,
   Exchange,
   Head,
   HeaderList,
@@ -9,6 +10,7 @@ import type {
   Reply,
   WholeReply,
 } from '../../src/ports/exchange.ts';
+import { type LiveRequest, servedSoFar } from '../../src/ports/live.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { StreamLog, StreamSource, Streams } from '../../src/ports/streams.ts';
 import type { Leased } from './account.ts';
@@ -94,6 +96,8 @@ interface RunOptions {
 class DetachedRun implements Observer<Reply>, StreamSource {
   readonly exchange: DetachedExchange;
   readonly #client: Exchange;
+  readonly #caller: Caller;
+  readonly #begun = performance.now();
   readonly #options: RunOptions;
   readonly #subscriber: Subscriber<Reply>;
   readonly #source = new SourceSubscription();
@@ -115,6 +119,7 @@ class DetachedRun implements Observer<Reply>, StreamSource {
   ) {
     this.exchange = new DetachedExchange(exchange);
     this.#client = exchange;
+    this.#caller = caller;
     this.#options = options;
     this.#subscriber = subscriber;
     this.#key = responseKey(exchange);
@@ -204,7 +209,7 @@ class DetachedRun implements Observer<Reply>, StreamSource {
       return;
     }
     this.#announced = true;
-    this.#client.stream = { error: (error) => this.#break(error) };
+    this.#client.stream = { error: (error) => this.fail(error) };
     this.#subscriber.next({ ...head, headers: { ...head.headers, ...this.#headers() } });
     this.#subscriber.add(
       this.#log.read(this.#client.backpressure).subscribe({
@@ -275,12 +280,19 @@ class DetachedRun implements Observer<Reply>, StreamSource {
     this.#log.end();
   }
 
-  shutDown(): void {
-    this.#break(fail('unavailable', 'The server is shutting down'));
+  live(): LiveRequest {
+    const { id, method, path, served } = this.exchange;
+    return {
+      ...{ id, method, route: path.replace(/^\/v1(?=\/)/, ''), state: 'streaming' },
+      subscription: this.#caller.subscription,
+      key: this.#caller.key,
+      age_ms: Math.round(performance.now() - this.#begun),
+      ...servedSoFar(served),
+    };
   }
 
   /** Ends it with a failure inside, where its format has one. */
-  #break(error: ApiError): void {
+  fail(error: ApiError): void {
     const { stream } = this.exchange;
     if (stream === undefined) this.cancel();
     else stream.error(error);

@@ -67,8 +67,7 @@ export const sendStream = (
 ): Observable<Reply> => {
   if (stream.ended && after >= stream.next - 1 && whenDone === 'no content') return of(noContent);
   if (after + 1 < stream.first) throw goneBefore(stream.first); // 410
-  const { shutDown } = stream;
-  if (shutDown !== undefined) exchange.stream = { error: shutDown };
+  if (stream.fail !== undefined) exchange.stream = { error: stream.fail };
   const head: Head = { ...eventStreamHead, headers: { ...eventStreamHead.headers, ...headers } };
   const texts = stream.read(after, exchange.backpressure);
   return concat(of(head), texts.pipe(map(bytesOf))).pipe(

@@ -5,7 +5,9 @@ import { ApiError, type ErrorKind } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
 import type { Decided } from '../../src/ports/decision.ts';
 import type { Caller, KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
@@ -36,7 +38,8 @@ export const systemOne = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, fitQuestions(ports.offload)), // 422 when a question is too long for the model
         withAccount(
-          inputAccount('/systemone', () => 1),
+          ports,
+          decisionAccount(ports.offload),
           compose(
             callEngine(ports, 'decide'), // 502 529
             whenAnswered(countTokens(ports.offload, uncounted)), // what the engine did not count
@@ -69,6 +72,13 @@ const fullId = (catalog: Catalog, id: string): string => {
     .filter((model) => !model.private && model.id.slice(model.id.indexOf('/') + 1) === name);
   return match === undefined || others.length > 0 ? id : match.id;
 };
+
+const decisionAccount = (offload: Shared<Offload>) =>
+  inputAccount(offload, '/systemone', {
+    inputsOf: () => 1,
+    readings: ({ call: { context, questions } }: DecisionTask) =>
+      questions.map(({ prompt }) => ({ texts: [context, prompt], tokens: 0 })),
+  });
 
 const uncounted = ({ question, tokens }: Decided, { call }: DecisionTask): Uncounted | undefined =>
   tokens === undefined

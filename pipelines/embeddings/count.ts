@@ -10,8 +10,14 @@ export type CountedEmbedded = Counted<Embedded>;
 
 export const countEmbedded = (offload: Shared<Offload>) => countTokens(offload, uncounted);
 
-export const embeddingAccount = (route: string) =>
-  inputAccount(route, ({ vectors }: CountedEmbedded) => vectors.length);
+export const embeddingAccount = (offload: Shared<Offload>, route: string) =>
+  inputAccount(offload, route, {
+    inputsOf: ({ vectors }: CountedEmbedded) => vectors.length,
+    readings: ({ call }: EmbeddingTask) =>
+      call.inputs.map((input) =>
+        isText(input) ? { texts: [input], tokens: 0 } : { texts: [], tokens: input.length },
+      ),
+  });
 
 const uncounted = (part: Embedded, { call }: EmbeddingTask): Uncounted | undefined => {
   const inputs = call.inputs.slice(part.first, part.first + part.vectors.length);

@@ -31,7 +31,8 @@ export const embeddings = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, fitInputs(ports.offload)), // inputs that are too long are cut
         withAccount(
-          embeddingAccount('/embeddings'),
+          ports,
+          embeddingAccount(ports.offload, '/embeddings'),
           compose(
             callEngine(ports, 'embed'), // 502 503 504
             whenAnswered(countEmbedded(ports.offload)), // what the engine did not count

@@ -2,7 +2,9 @@
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { costOf } from '../../src/billing/cost.ts';
 import { billedMegapixels } from '../../src/images/megapixels.ts';
+import type { MostUsed } from '../../src/ports/quotas.ts';
 import { type Account, type Billed, type Outcome, usageEvent } from '../core/account.ts';
+import { mostCost, mostOfAny } from '../core/most-used.ts';
 import type { MadeImage } from './drawn-images.ts';
 import type { ImageTask } from './load-images.ts';
 
@@ -27,6 +29,17 @@ export class ImageAccount implements Account<Pick<MadeImage, 'width' | 'height'>
   add({ width, height }: Pick<MadeImage, 'width' | 'height'>): void {
     this.#images++;
     this.#pixels += width * height;
+  }
+
+  /** A fallback is taken to make as many pixels in as many steps; one that makes more does not take over. */
+  most(): MostUsed {
+    const { task } = this.#billed;
+    const { width, height, n, steps } = task.call;
+    return mostOfAny(task, (model) => {
+      const scaling = (model === task.model ? task.spec : model.capabilities?.image)?.step_scaling;
+      const megapixels = billedMegapixels(width * height * n, steps, scaling);
+      return mostCost(costOf([[megapixels, model.pricing.completion]]));
+    });
   }
 
   /** Of the images so far. */

@@ -26,6 +26,7 @@ export const images = (ports: Ports, route: ImageRoute): KeyedPipeline =>
       compose(
         withFallbacks(ports, loadImages(ports)), // 400 413 names the picture
         withAccount(
+          ports,
           imageAccount(route.path),
           compose(
             callEngine(ports, 'image'), // 502 503 504

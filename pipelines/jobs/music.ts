@@ -9,7 +9,8 @@ import { wavHeader } from '../../src/music/wav.ts';
 import type { Bytes, KeyedPipeline, KeyedRequest, Reply } from '../../src/ports/exchange.ts';
 import type { Jobs } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { admit } from '../core/admit.ts';
+import { noAccount } from '../core/account.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -35,7 +36,13 @@ export const musicCreate = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held until the job exists, not while it renders
     admit(
       ports.admission,
-      compose(startJob(ports)), // 503
+      compose(
+        withAccount(
+          ports,
+          noAccount,
+          compose(startJob(ports)), // 429 when it could exceed a budget, 503
+        ),
+      ),
     ),
     replyJob(ports, 202),
   );

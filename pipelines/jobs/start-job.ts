@@ -1,7 +1,9 @@
 /** Starts the job of a render: stores its inputs, then creates it; cleans up on failure. */
 import { randomBytes } from 'node:crypto';
-import { finalize, switchMap } from 'rxjs';
+import { finalize, from, switchMap } from 'rxjs';
+import type { JobClaim } from '../../schemas/jobs.ts';
 import { fail } from '../../src/errors.ts';
+import { jobCost } from '../../src/jobs/job-record.ts';
 import { checkUrl } from '../../src/media/public-address.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { JobView } from '../../src/ports/jobs.ts';
@@ -11,7 +13,7 @@ import type { Step } from '../core/stage.ts';
 import { type InputPorts, type KeptBlob, keepInputs } from './keep-inputs.ts';
 import type { RenderTask } from './render-task.ts';
 
-type JobPorts = InputPorts & Pick<Ports, 'jobs' | 'usage' | 'engines'>;
+type JobPorts = InputPorts & Pick<Ports, 'jobs' | 'usage' | 'engines' | 'quotas'>;
 
 interface Request {
   readonly exchange: Pick<Exchange, 'id' | 'log'>;
@@ -28,18 +30,32 @@ export const startJob =
       throw fail('unavailable', `The model ${model.id} is unavailable: its engine renders nothing`);
     const id = `${call.type}_${randomBytes(12).toString('hex')}`;
     const kept: KeptBlob[] = [];
+    const cost = jobCost(task.billedSeconds, model.pricing);
+    const reserved = ports.quotas.reserveJob({ id, caller, cost });
     let creation: Promise<JobView> | undefined;
-    return keepInputs(ports, { id, caller, task, kept }).pipe(
-      switchMap((inputs) => {
-        const { media: _, startTimeField: __, ...rest } = task;
-        const itsCall = call.type === 'video' ? { ...call, inputs } : call;
-        creation = ports.jobs.create({ ...rest, id, requestId, caller, call: itsCall });
-        return creation;
-      }),
+    const create = (claims: readonly JobClaim[] | undefined) =>
+      keepInputs(ports, { id, caller, task, kept }).pipe(
+        switchMap((inputs) => {
+          const { media: _, startTimeField: __, ...rest } = task;
+          const itsCall = call.type === 'video' ? { ...call, inputs } : call;
+          creation = ports.jobs.create({ ...rest, id, requestId, caller, call: itsCall, claims });
+          return creation;
+        }),
+      );
+    const undo = (): void => {
+      removeAll(ports, kept, log);
+      reserved
+        ?.then(
+          (claims) => ports.quotas.settleJob(id, claims, '0'),
+          () => undefined, // nothing was reserved
+        )
+        .catch((error: unknown) => log.warn({ err: error, job: id }, 'reservation of a job not released'));
+    };
+    return (reserved === undefined ? create(undefined) : from(reserved).pipe(switchMap(create))).pipe(
       // A creation that has begun continues when the client disconnects: its result decides.
       finalize(() => {
-        if (creation === undefined) removeAll(ports, kept, log);
-        else creation.catch(() => removeAll(ports, kept, log));
+        if (creation === undefined) undo();
+        else creation.catch(undo);
       }),
     );
   };

@@ -4,7 +4,8 @@ import { VideoFields, type VideoModels, videoSettings } from '../../schemas/vide
 import type { Exchange, KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { type VideoSpec, validVideoSpec } from '../../src/video/spec.ts';
-import { admit } from '../core/admit.ts';
+import { noAccount } from '../core/account.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { compose } from '../core/compose.ts';
 import { type JsonObject, parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -29,7 +30,13 @@ export const videosCreate = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held until the job exists, not while it renders
     admit(
       ports.admission,
-      compose(startJob(ports)), // 400 413 for media, 503
+      compose(
+        withAccount(
+          ports,
+          noAccount,
+          compose(startJob(ports)), // 429 when it could exceed a budget, 400 413 for media, 503
+        ),
+      ),
     ),
     replyJob(ports, 202),
   );

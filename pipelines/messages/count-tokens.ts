@@ -10,7 +10,8 @@ import type { AddressRules } from '../conversation/check-draft.ts';
 import { countPrompt } from '../conversation/fit-context.ts';
 import { loadAll, type MediaReaders } from '../conversation/load-media.ts';
 import { checkPending, type PendingMedia } from '../conversation/media-parts.ts';
-import { admit } from '../core/admit.ts';
+import { noAccount } from '../core/account.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type ResolvedRequest, resolveModel } from '../core/resolve-model.ts';
@@ -32,8 +33,14 @@ export const messagesCountTokens = (ports: Ports): KeyedPipeline =>
     admit(
       ports.admission,
       compose(
-        countTokens(ports), // 400 413 names the document; 503 when too many wait to be counted
-        (tokens) => jsonReply({ input_tokens: tokens }),
+        withAccount(
+          ports,
+          noAccount,
+          compose(
+            countTokens(ports), // 400 413 names the document; 503 when too many wait to be counted
+            (tokens) => jsonReply({ input_tokens: tokens }),
+          ),
+        ),
       ),
     ),
   );

@@ -11,7 +11,12 @@ import type { RerankTask } from './read-request.ts';
 
 export type CountedReranked = Counted<Reranked>;
 
-export const rerankAccount = inputAccount('/rerank', ({ scores }: CountedReranked) => scores.length);
+export const rerankAccount = (offload: Shared<Offload>) =>
+  inputAccount(offload, '/rerank', {
+    inputsOf: ({ scores }: CountedReranked) => scores.length,
+    readings: ({ call: { query, documents } }: RerankTask) =>
+      documents.map((document) => ({ texts: [query, document], tokens: 0 })),
+  });
 
 /** A model reads the query again with each document. */
 export const countReranked = (

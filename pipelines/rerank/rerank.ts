@@ -30,7 +30,8 @@ export const rerank = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, fitDocuments(ports.offload)), // 400 when the query leaves no room; long documents are cut
         withAccount(
-          rerankAccount,
+          ports,
+          rerankAccount(ports.offload),
           compose(
             callEngine(ports, 'rerank'), // 502 503 504
             whenAnswered(countReranked(ports.offload)), // what the engine did not count

@@ -37,6 +37,7 @@ export const responses = (ports: Ports): KeyedPipeline =>
         loadMedia(ports), // 400 413 names the part
         withFallbacks(ports, fitContext(ports.offload)), // 400 when the prompt alone fills the window
         withAccount(
+          ports,
           tokenAccount(ports, '/responses'),
           compose(
             callEngine(ports, 'chat'), // 502 503 504 before the first token

@@ -3,6 +3,7 @@ import { DetokenizeFields, TokenizeRequest, type TokenizeResponse } from '../../
 import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Tokenized } from '../../src/ports/tokenize.ts';
+import { noAccount } from '../core/account.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
@@ -20,9 +21,6 @@ import {
 const tokenizeRequest = validate(TokenizeRequest);
 const detokenizeFields = validate(DetokenizeFields);
 
-/** Nothing is recorded. */
-const noAccount = (): undefined => undefined;
-
 export const tokenize = (ports: Ports): KeyedPipeline =>
   compose(
     receiveJson(), // 400 413
@@ -36,6 +34,7 @@ export const tokenize = (ports: Ports): KeyedPipeline =>
       ports.admission,
       compose(
         withAccount(
+          ports,
           noAccount,
           compose(
             callEngine(ports, 'tokenize'), // 502 503 504
@@ -58,8 +57,14 @@ export const detokenize = (ports: Ports): KeyedPipeline =>
     admit(
       ports.admission,
       compose(
-        callEngine(ports, 'detokenize'), // 502 503 504
-        (prompt) => jsonReply({ prompt }),
+        withAccount(
+          ports,
+          noAccount,
+          compose(
+            callEngine(ports, 'detokenize'), // 502 503 504
+            (prompt) => jsonReply({ prompt }),
+          ),
+        ),
       ),
     ),
   );

@@ -20,7 +20,7 @@ import { fitInputs } from '../embeddings/fit-inputs.ts';
 import { type EmbeddingTask, readEmbeddingRequest } from '../embeddings/read-request.ts';
 import type { InStore } from './stores.ts';
 
-type EmbedPorts = Pick<Ports, 'admission' | 'engines' | 'usage' | 'offload'>;
+type EmbedPorts = Pick<Ports, 'admission' | 'quotas' | 'engines' | 'usage' | 'offload'>;
 export type QueryPorts = EmbedPorts & Pick<Ports, 'catalog'>;
 
 type Vectors = readonly Float32Array[];
@@ -52,7 +52,8 @@ const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, V
       compose(
         fitInputs(ports.offload), // texts that are too long are cut
         withAccount(
-          embeddingAccount(route),
+          ports,
+          embeddingAccount(ports.offload, route),
           compose(
             callEngine(ports, 'embed'), // 502 503 504
             countEmbedded(ports.offload), // what the engine did not count

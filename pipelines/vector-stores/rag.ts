@@ -41,6 +41,7 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
         addContext(ports, route), // 429, and 502 503 when the question cannot be embedded
         withFallbacks(ports, fitContext(ports.offload)), // 400 when the prompt alone fills the window
         withAccount(
+          ports,
           tokenAccount(ports, route),
           compose(
             callEngine(ports, 'chat'), // 502 503 504 before the first token

@@ -1,8 +1,9 @@
-/** Opens the admin port of a process: its metrics, and whether it is ready. */
+/** Opens the admin port of a process: its metrics, whether it is ready, and its admin API. */
 import { exposition } from '../metrics/exposition.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Opened } from '../opened.ts';
 import { type Checks, createReadiness, type Readiness } from './readiness.ts';
+import type { AdminApi } from './route.ts';
 import { startAdmin } from './server.ts';
 
 export interface Admin extends Readiness {
@@ -16,12 +17,13 @@ export const openAdmin = async (
   address: { readonly host: string; readonly port: number } | undefined,
   metrics: Pick<Metrics, 'families'>,
   checks: Checks,
+  api?: AdminApi,
 ): Promise<Admin> => {
   const readiness = createReadiness(checks);
   if (address === undefined) return { ...readiness, url: undefined };
   const { host, port } = address;
   const { unready } = readiness;
   const text = (): string => exposition(metrics.families());
-  const server = opened.add(await startAdmin({ host, port, metrics: text, unready }));
+  const server = opened.add(await startAdmin({ host, port, metrics: text, unready, ...(api && { api }) }));
   return { ...readiness, url: server.url };
 };

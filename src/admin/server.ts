@@ -1,8 +1,10 @@
-/** The admin port: metrics, liveness and readiness, for operators only. */
+/** The admin port: metrics, liveness, readiness and the admin API, for operators only. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { linkTo } from '../address.ts';
 import { contentType } from '../metrics/exposition.ts';
+import { apiPrefix, serveApi } from './http-api.ts';
+import type { AdminApi } from './route.ts';
 
 interface AdminOptions {
   readonly host: string;
@@ -10,6 +12,8 @@ interface AdminOptions {
   readonly metrics: () => string | Promise<string>;
   /** Why it should get no traffic, a sentence each; empty: it should. */
   readonly unready: () => Promise<readonly string[]>;
+  /** Absent: this process has none. */
+  readonly api?: AdminApi;
 }
 
 export interface AdminServer {
@@ -18,7 +22,13 @@ export interface AdminServer {
 }
 
 /** Rejects with one clear sentence when it cannot listen. */
-export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions): Promise<AdminServer> => {
+export const startAdmin = async ({
+  host,
+  port,
+  metrics,
+  unready,
+  api,
+}: AdminOptions): Promise<AdminServer> => {
   const handlers: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/metrics': async (response) => {
       const text = await metrics();
@@ -34,16 +44,19 @@ export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions)
         .end(reasons.length === 0 ? 'ok\n' : `${reasons.join('\n')}\n`);
     },
   };
+  const serve = api && serveApi(api);
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
-    const handler = handlers[request.url?.split('?')[0] ?? ''];
-    if (handler === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) {
+    const path = request.url?.split('?')[0] ?? '';
+    const handler = handlers[path];
+    const failed = (error: unknown): void => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(error)}\n`);
+    };
+    if (serve !== undefined && path.startsWith(apiPrefix)) serve(request, response).catch(failed);
+    else if (handler === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) {
       const known = Object.keys(handlers).join(', ');
       response.writeHead(404, { 'content-type': 'text/plain' }).end(`Here are ${known}, to GET.\n`);
-      return;
-    }
-    handler(response).catch((error: unknown) => {
-      response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(error)}\n`);
-    });
+    } else handler(response).catch(failed);
   });
   server.maxConnections = 64;
   server.unref();

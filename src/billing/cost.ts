@@ -57,6 +57,21 @@ export const tokenCost = (
   ]);
 };
 
+/** The most that so many tokens can cost, cached or not, thought or said. */
+export const mostTokenCost = (prompt: number, completion: number, pricing: Model['pricing']): string =>
+  tokenCost(
+    {
+      prompt,
+      cached: isDearer(pricing.input_cache_read, pricing.prompt) ? prompt : 0,
+      completion,
+      reasoning: isDearer(pricing.internal_reasoning, pricing.completion) ? completion : 0,
+    },
+    pricing,
+  );
+
+const isDearer = (price: string | undefined, other: string): boolean =>
+  price !== undefined && Number(price) > Number(other);
+
 /** Whole numbers below it, and sums of them that stay below it, are exact. */
 const exactBelow = 2 ** 52;
 

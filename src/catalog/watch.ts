@@ -13,6 +13,8 @@ interface OpenCatalog {
   config(): CatalogConfig;
   /** Reads the files again. False when what they say was refused and the former configuration stays. */
   reload(): boolean;
+  /** Why the last reading was refused; undefined: it was not. */
+  refusal(): string | undefined;
   close(): void;
 }
 
@@ -49,8 +51,10 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
     }
   };
 
+  let refusal: string | undefined;
   const reload = (): boolean => {
     if (file === undefined) return true;
+    refusal = undefined;
     try {
       const next = loadCatalogFile(file);
       onConfig?.(next);
@@ -59,6 +63,7 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
       log.info({ models: next.models.length }, 'catalog read');
       return true;
     } catch (error) {
+      refusal = reasonOf(error);
       log.error(details(error), `catalog refused, the former one stays: ${reasonOf(error)}`);
       if (error instanceof CatalogUnreadableError) catalog.loseFile();
       return false;
@@ -89,6 +94,7 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
     catalog,
     config: () => config,
     reload,
+    refusal: () => refusal,
     close: () => {
       clearTimeout(settling);
       clearInterval(looking);

@@ -3,7 +3,7 @@ import { linkTo } from '../address.ts';
 import { loadConfig } from '../config.ts';
 import { environment } from '../environment.ts';
 import { type Command, type Input, UsageError } from './command.ts';
-import { print, remark } from './output.ts';
+import { print, printJson, remark } from './output.ts';
 
 const timeoutMs = 600_000;
 /** Of a line of the stream. */
@@ -21,6 +21,7 @@ export const chat: Command = {
     },
     key: { value: 'KEY', help: 'API key (SLUICE_KEY, else SLUICE_BOOTSTRAP_KEY)' },
     model: { value: 'MODEL', help: 'model to ask (the first chat model)' },
+    json: { help: 'print JSON at the end, for scripts' },
   },
   run: async (input) => {
     const { url, key } = target(input);
@@ -39,8 +40,9 @@ export const chat: Command = {
     }).catch((error: unknown) => unreachable(url, error));
     if (!response.ok || response.body === null)
       throw new Error(`${url} answered ${response.status}: ${messageOf(await response.text())}`);
-    const answer = new Answer(begun);
+    const answer = new Answer(begun, input.given('json') ? () => undefined : write);
     for await (const event of eventsOf(response.body)) answer.add(event);
+    if (input.given('json')) return printJson({ model, ...answer.report() });
     print('');
     remark(`${model}: ${answer.timing()}`);
   },
@@ -78,14 +80,19 @@ interface ChatChunk {
   readonly error?: { readonly message: string };
 }
 
-/** Prints the text, and knows how fast it came. */
+const write = (text: string): void => void process.stdout.write(text);
+
+/** Passes the text on, and knows how fast it came. */
 class Answer {
   readonly #begun: number;
+  readonly #write: (text: string) => void;
+  #text = '';
   #first: number | undefined;
   #usage: ChatChunk['usage'];
 
-  constructor(begun: number) {
+  constructor(begun: number, write: (text: string) => void) {
     this.#begun = begun;
+    this.#write = write;
   }
 
   add({ choices = [], usage, error }: ChatChunk): void {
@@ -93,8 +100,21 @@ class Answer {
     this.#usage = usage ?? this.#usage;
     for (const { delta } of choices) {
       if (delta?.content !== undefined || delta?.reasoning !== undefined) this.#first ??= performance.now();
-      process.stdout.write(delta?.content ?? '');
+      this.#text += delta?.content ?? '';
+      this.#write(delta?.content ?? '');
     }
+  }
+
+  report(): Readonly<Record<string, unknown>> {
+    const now = performance.now();
+    const first = this.#first ?? now;
+    return {
+      text: this.#text,
+      first_token_ms: Math.round(first - this.#begun),
+      total_ms: Math.round(now - this.#begun),
+      completion_tokens: this.#usage?.completion_tokens ?? null,
+      cost: this.#usage?.cost ?? null,
+    };
   }
 
   timing(): string {

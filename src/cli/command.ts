@@ -17,6 +17,8 @@ export interface Option {
   /** Name of its value in the usage line; without one it is a flag. */
   readonly value?: string;
   readonly help: string;
+  /** One letter: `f` for `-f`. */
+  readonly short?: string;
 }
 
 export interface Input {

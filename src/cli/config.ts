@@ -1,11 +1,11 @@
-/** `sluice config check` and `sluice models`: what the settings and the catalog file say, without starting anything. */
+/** `sluice config check`: what is wrong with the settings and the catalog file, without starting anything. */
 import { defaultCatalog } from '../catalog/default-catalog.ts';
 import { loadCatalogFile } from '../catalog/load.ts';
 import type { CatalogConfig } from '../catalog/model-index.ts';
 import { CatalogFileError } from '../catalog/problems.ts';
 import { loadConfig } from '../config.ts';
 import { type Command, json } from './command.ts';
-import { print, printJson, printTable, remark } from './output.ts';
+import { print, printJson, remark } from './output.ts';
 
 const check: Command = {
   name: 'config check',
@@ -13,47 +13,27 @@ const check: Command = {
   arity: [0, 1],
   summary: 'check the settings and the catalog file, and name every mistake',
   details: 'FILE is a sluice.yaml; without it the one that `sluice serve` would read.',
+  options: { json },
   run: async (input) => {
     const { configFile } = loadConfig();
     const file = input.operands[0] ?? configFile;
+    const { models, engines } = file === undefined ? defaultCatalog : readCatalog(file);
+    if (input.given('json'))
+      return printJson({
+        file: file ?? null,
+        models: models.length,
+        engines: Object.keys(engines).length,
+      });
     if (file === undefined)
       return print('The settings are valid. There is no sluice.yaml: the default catalog is used.');
-    const { models, engines } = readCatalog(file);
     print(
       `The settings and ${file} are valid: ${count(models.length, 'model')}, ${count(Object.keys(engines).length, 'engine')}.`,
     );
   },
 };
 
-const models: Command = {
-  name: 'models',
-  summary: 'show the models of the catalog file',
-  options: { json },
-  run: async (input) => {
-    const { configFile } = loadConfig();
-    const config = configFile === undefined ? defaultCatalog : readCatalog(configFile);
-    if (input.given('json'))
-      return printJson(
-        config.models.map(({ id, kind, engine, context_length, pricing }) => ({
-          ...{ id, kind, engine, context_length, pricing },
-        })),
-      );
-    printTable(
-      ['MODEL', 'KIND', 'ENGINE', 'CONTEXT', 'USD PER UNIT IN', 'OUT'],
-      config.models.map(({ id, kind, engine, context_length, pricing }) => [
-        id,
-        kind,
-        engine,
-        String(context_length),
-        pricing.prompt,
-        pricing.completion,
-      ]),
-    );
-  },
-};
-
 /** All mistakes are printed, not only the first. */
-const readCatalog = (file: string): CatalogConfig => {
+export const readCatalog = (file: string): CatalogConfig => {
   try {
     return loadCatalogFile(file);
   } catch (error) {
@@ -65,4 +45,4 @@ const readCatalog = (file: string): CatalogConfig => {
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-export const config: readonly Command[] = [check, models];
+export const config: readonly Command[] = [check];

@@ -1,6 +1,6 @@
 /** Help texts, from the command table. */
 import type { Command } from './command.ts';
-import { table } from './output.ts';
+import { aligned } from './output.ts';
 
 export const overview = (commands: readonly Command[]): string =>
   [
@@ -10,10 +10,10 @@ export const overview = (commands: readonly Command[]): string =>
     '',
     ...summaries(commands),
     '',
-    ...table(
+    aligned([
       ['  -h, --help', 'what a command takes: sluice COMMAND --help'],
-      [['  --version', 'print the version']],
-    ).split('\n'),
+      ['  --version', 'print the version'],
+    ]),
   ].join('\n');
 
 export const groupHelp = (group: string, commands: readonly Command[]): string =>
@@ -22,7 +22,7 @@ export const groupHelp = (group: string, commands: readonly Command[]): string =
 export const commandHelp = (command: Command): string => {
   const options = [...Object.entries(command.options ?? {}), ['help', { help: 'print this' }] as const];
   const rows = options.map(([name, option]) => [
-    `  --${name}${'value' in option ? ` ${option.value}` : ''}`,
+    `  ${'short' in option ? `-${option.short}, ` : ''}--${name}${'value' in option ? ` ${option.value}` : ''}`,
     option.help,
   ]);
   const usage = ['Usage: sluice', command.name, command.operands, '[OPTIONS]'].filter(Boolean).join(' ');
@@ -35,5 +35,3 @@ const summaries = (commands: readonly Command[]): string[] => [
   'Commands:',
   aligned(commands.map(({ name, summary }) => [`  ${name}`, summary])),
 ];
-
-const aligned = ([first = [], ...rest]: readonly (readonly string[])[]): string => table(first, rest);

@@ -1,6 +1,7 @@
 /** Options that set what a key may be used for, and how their values are read. */
 import type { KeyChanges } from '../keys/settings.ts';
 import { type Input, type Option, UsageError } from './command.ts';
+import { limitOptions, readNumbers } from './limit-numbers.ts';
 
 export const keySettings: Readonly<Record<string, Option>> = {
   name: { value: 'NAME', help: 'what to call it in lists' },
@@ -10,6 +11,7 @@ export const keySettings: Readonly<Record<string, Option>> = {
   networks: { value: 'LIST', help: 'only from these addresses: 10.0.0.0/8,192.0.2.7' },
   tags: { value: 'LIST', help: 'words to tell keys apart by' },
   metadata: { value: 'JSON', help: `texts of your own: '{"owner":"ops"}'` },
+  ...limitOptions,
 };
 
 /** Those that were given; null: removed. */
@@ -24,6 +26,8 @@ export const readChanges = (input: Input): KeyChanges => {
   read('name', (text) => text);
   read('expires', timeOf);
   read('metadata', metadataOf);
+  const limits = readNumbers(input, true);
+  if (Object.keys(limits).length > 0) changes.limits = limits;
   return changes;
 };
 

@@ -3,8 +3,10 @@ import type { KeyRecord } from '../../schemas/records.ts';
 import type { KeyManagement, NewKey } from '../keys/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { keySettings, readChanges, secondsOf } from './key-settings.ts';
+import { numberWords } from './limit-numbers.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
 import { soon, withKeys } from './stores.ts';
+import { targetOptions } from './target.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 
@@ -15,10 +17,11 @@ const create: Command = {
     subscription: { value: 'SUBSCRIPTION', help: 'id or name of the subscription it belongs to (default)' },
     ...keySettings,
     json,
+    ...targetOptions,
   },
   run: (input) => {
     const changes = readChanges(input);
-    return withKeys(async (keys) =>
+    return withKeys(input, async (keys) =>
       printSecret(
         input,
         await keys.createKey({ subscription: input.text('subscription') ?? 'default', ...changes }),
@@ -41,9 +44,13 @@ const printSecret = (input: Input, { secret, key }: NewKey, when: string): void 
 const list: Command = {
   name: 'keys list',
   summary: 'show keys, without their secrets',
-  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json },
+  options: {
+    subscription: { ...subscription, help: 'only those of this subscription' },
+    json,
+    ...targetOptions,
+  },
   run: (input) =>
-    withKeys(async (keys) => {
+    withKeys(input, async (keys) => {
       const found = await keys.listKeys(input.text('subscription'));
       const uses = await keys.lastUses();
       if (input.given('json'))
@@ -68,6 +75,8 @@ const shown = (keys: readonly KeyRecord[], uses: ReadonlyMap<string, number>) =>
     { heading: 'LAST USED', cell: ({ id }) => minuteOrDash(uses.get(id)), spare: true },
     { heading: 'EXPIRES', cell: ({ expires }) => minuteOrDash(expires), spare: true },
     { heading: 'ONLY', cell: scopeWords, spare: true },
+    { heading: 'LIMITS', cell: limitWords, spare: true },
+    { heading: 'TAGS', cell: ({ tags }) => tags?.join(', ') ?? dash, spare: true },
     { heading: 'SECRET', cell: ({ display }) => display },
   ];
   return columns.filter(({ cell, spare }) => spare !== true || keys.some((key) => cell(key) !== dash));
@@ -91,20 +100,24 @@ const minuteOrDash = (seconds: number | undefined): string =>
 const scopeWords = ({ models, routes, networks }: KeyRecord): string =>
   [models, routes, networks].flatMap((each) => each ?? []).join(', ') || dash;
 
+const limitWords = ({ limits }: KeyRecord): string => numberWords(limits) || dash;
+
 const update: Command = {
   name: 'keys update',
   operands: 'KEY',
   arity: [1, 1],
   summary: 'change what a key may be used for',
   details: "Settings that are not given stay; an empty one ('') is removed.",
-  options: { ...keySettings, json },
+  options: { ...keySettings, json, ...targetOptions },
   run: (input) => {
     const changes = readChanges(input);
     if (Object.keys(changes).length === 0) throw new UsageError('say what to change, such as --expires 30d');
-    return withKeys(async (keys) => {
+    return withKeys(input, async (keys) => {
       const key = await keys.updateKey(input.operands[0] ?? '', changes);
       if (input.given('json')) return printJson(key);
-      print(`${key.id} is changed. Only for: ${scopeWords(key)}. Expires: ${minuteOrDash(key.expires)}.`);
+      print(
+        `${key.id} is changed. Only for: ${scopeWords(key)}. Limits: ${limitWords(key)}. Expires: ${minuteOrDash(key.expires)}.`,
+      );
       remark(soon);
     });
   },
@@ -115,10 +128,14 @@ const rotate: Command = {
   operands: 'KEY',
   arity: [1, 1],
   summary: 'give a key a new secret; the former one works a while longer',
-  options: { overlap: { value: 'TIME', help: 'how long: 0s, 90m, 24h (the default), 7d' }, json },
+  options: {
+    overlap: { value: 'TIME', help: 'how long: 0s, 90m, 24h (the default), 7d' },
+    json,
+    ...targetOptions,
+  },
   run: (input) => {
     const overlap = secondsOf('overlap', input.text('overlap') ?? '24h');
-    return withKeys(async (keys) =>
+    return withKeys(input, async (keys) =>
       printSecret(
         input,
         await keys.rotateKey(input.operands[0] ?? '', overlap),
@@ -141,10 +158,11 @@ const changing = (verb: string, summary: string, change: Change): Command => ({
     name: { value: 'NAME', help: 'instead of KEY: the one key of that name in the subscription' },
     all: { help: 'instead of KEY: every key of the subscription' },
     json,
+    ...targetOptions,
   },
   run: (input) => {
     checkSelection(input);
-    return withKeys(async (keys) => {
+    return withKeys(input, async (keys) => {
       const changed: KeyRecord[] = [];
       for (const { id } of await selected(keys, input)) changed.push(await change(keys, id));
       if (input.given('json')) return printJson(changed);

@@ -1,14 +1,14 @@
 /** `sluice limits …`: manages the limits of single subscriptions, also while the gateway runs. */
-import { type LimitKind, type LimitNumbers, limitKinds } from '../../schemas/limits.ts';
+import { type LimitNumbers, tokenKinds } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
-import { loadConfig } from '../config.ts';
-import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
-import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
+import type { KeyManagement } from '../keys/manage.ts';
+import type { LimitsManagement } from '../limits/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
+import { kinds, limitOptions, readNumbers } from './limit-numbers.ts';
+import { listedModels } from './models.ts';
 import { print, printJson, remark, table } from './output.ts';
-import { soon, withState } from './stores.ts';
-
-const kinds = Object.entries(limitKinds) as [LimitKind, (typeof limitKinds)[LimitKind]][];
+import { soon, withManagement } from './stores.ts';
+import { targetOptions } from './target.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };
@@ -21,17 +21,18 @@ const set: Command = {
   options: {
     subscription,
     model,
-    ...Object.fromEntries(kinds.map(([, { option, help }]) => [option, { value: 'NUMBER', help }])),
+    ...limitOptions,
     json,
+    ...targetOptions,
   },
   run: (input) => {
     const numbers = numbersOf(input);
-    return withLimits(async (limits, keys) => {
+    return withLimits(input, async (limits, keys) => {
       const { id } = await keys.findSubscription(subscriptionOf(input));
       const record = await limits.set(id, input.text('model'), numbers);
       if (input.given('json')) return printJson(record);
       print(limitsTable([record]));
-      await warnOfUnknown(input.text('model'));
+      await warnOfUnknown(input);
       remark(soon);
     });
   },
@@ -40,9 +41,13 @@ const set: Command = {
 const list: Command = {
   name: 'limits list',
   summary: 'show the limits that subscriptions have of their own',
-  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json },
+  options: {
+    subscription: { ...subscription, help: 'only those of this subscription' },
+    json,
+    ...targetOptions,
+  },
   run: (input) =>
-    withLimits(async (limits, keys) => {
+    withLimits(input, async (limits, keys) => {
       const reference = input.text('subscription');
       const only = reference === undefined ? undefined : (await keys.findSubscription(reference)).id;
       const found = (await limits.list()).filter((each) => only === undefined || each.subscription === only);
@@ -55,9 +60,9 @@ const list: Command = {
 const clear: Command = {
   name: 'limits clear',
   summary: "go back to the catalog's limits",
-  options: { subscription, model: { ...model, help: 'only those for this model' }, json },
+  options: { subscription, model: { ...model, help: 'only those for this model' }, json, ...targetOptions },
   run: (input) =>
-    withLimits(async (limits, keys) => {
+    withLimits(input, async (limits, keys) => {
       const { id } = await keys.findSubscription(subscriptionOf(input));
       const cleared = await limits.clear(id, input.text('model'));
       if (input.given('json')) return printJson({ subscription: id, cleared });
@@ -73,11 +78,7 @@ const subscriptionOf = (input: Input): string => {
 
 const numbersOf = (input: Input): LimitNumbers => {
   subscriptionOf(input);
-  const numbers: LimitNumbers = {};
-  for (const [kind, { option, most }] of kinds) {
-    const number = whole(input, option, most);
-    if (number !== undefined) numbers[kind] = number;
-  }
+  const numbers = readNumbers(input, false) as LimitNumbers;
   if (Object.keys(numbers).length === 0)
     throw new UsageError(
       `say what to limit, at least one of ${kinds.map(([, { option }]) => `--${option} NUMBER`).join(', ')}`,
@@ -85,43 +86,38 @@ const numbersOf = (input: Input): LimitNumbers => {
   return numbers;
 };
 
-const whole = (input: Input, name: string, most: number): number | undefined => {
-  const text = input.text(name);
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (!/^\d{1,9}$/.test(text) || number < 1 || number > most)
-    throw new UsageError(`--${name} takes a whole number from 1 to ${most}, not "${text}"`);
-  return number;
-};
-
-const limitsTable = (records: readonly LimitsRecord[]): string =>
-  table(
-    ['SUBSCRIPTION', 'MODEL', ...kinds.map(([, { option }]) => option.toUpperCase())],
-    records.flatMap(({ subscription, all, models }) => [
-      ...(Object.keys(all).length === 0 ? [] : [row(subscription, '(all)', all)]),
-      ...Object.entries(models).map(([id, numbers]) => row(subscription, id, numbers)),
+/** Columns for limits on tokens only where there are any. */
+const limitsTable = (records: readonly LimitsRecord[]): string => {
+  const rows = records.flatMap(({ subscription, all, models }) => [
+    ...(Object.keys(all).length === 0 ? [] : [{ subscription, model: '(all)', numbers: all }]),
+    ...Object.entries(models).map(([model, numbers]) => ({ subscription, model, numbers })),
+  ]);
+  const shown = kinds.filter(
+    ([kind]) => !isTokenKind(kind) || rows.some(({ numbers }) => numbers[kind] !== undefined),
+  );
+  return table(
+    ['SUBSCRIPTION', 'MODEL', ...shown.map(([, { option }]) => option.toUpperCase())],
+    rows.map(({ subscription, model, numbers }) => [
+      subscription,
+      model,
+      ...shown.map(([kind]) => String(numbers[kind] ?? '–')),
     ]),
   );
-
-const row = (subscription: string, model: string, numbers: LimitNumbers): string[] => [
-  subscription,
-  model,
-  ...kinds.map(([kind]) => String(numbers[kind] ?? '–')),
-];
-
-/** It may come with tomorrow's catalog; more often it is a typo. */
-const warnOfUnknown = async (id: string | undefined): Promise<void> => {
-  if (id === undefined) return;
-  const { configFile } = loadConfig();
-  // Loaded here: it takes half a second, which every other command would wait for.
-  const { models } =
-    configFile === undefined
-      ? (await import('../catalog/default-catalog.ts')).defaultCatalog
-      : (await import('../catalog/load.ts')).loadCatalogFile(configFile);
-  if (!models.some((each) => each.id === id)) remark(`The catalog has no model ${id} yet.`);
 };
 
-const withLimits = (work: (limits: LimitsManagement, keys: KeyManagement) => Promise<void>): Promise<void> =>
-  withState((state) => work(createLimitsManagement(state), createKeyManagement(state)));
+const isTokenKind = (kind: string): boolean => (tokenKinds as readonly string[]).includes(kind);
+
+/** It may come with tomorrow's catalog; more often it is a typo. */
+const warnOfUnknown = async (input: Input): Promise<void> => {
+  const id = input.text('model');
+  if (id === undefined) return;
+  if (!(await listedModels(input)).some((each) => each.id === id))
+    remark(`The catalog has no model ${id} yet.`);
+};
+
+const withLimits = (
+  input: Input,
+  work: (limits: LimitsManagement, keys: KeyManagement) => Promise<void>,
+): Promise<void> => withManagement(input, ({ limits, keys }) => work(limits, keys));
 
 export const limits: readonly Command[] = [set, list, clear];

@@ -40,9 +40,12 @@ const runCommand = async (command: Command, words: readonly string[]): Promise<v
 
 const parse = (command: Command, words: readonly string[]): Input => {
   const options = Object.fromEntries(
-    Object.entries(command.options ?? {}).map(([name, { value }]) => [
+    Object.entries(command.options ?? {}).map(([name, { value, short }]) => [
       name,
-      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+      {
+        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        ...(short === undefined ? {} : { short }),
+      },
     ]),
   );
   try {

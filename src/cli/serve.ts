@@ -72,6 +72,7 @@ const welcomeOf = (gateway: Gateway, config: Config): Welcome => {
     models: models.length,
     chatModel: models.find(({ kind }) => kind === 'chat')?.id,
     adminUrl: gateway.adminUrl,
+    adminToken: gateway.adminToken,
     config,
   };
 };

@@ -1,13 +1,19 @@
-/** Opens the stores of the gateway, running or not, for one piece of work on them. */
+/** Opens what a command works on: the admin API of a gateway, or the stores of one, running or not. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLedger } from '../adapters/ledger/open.ts';
 import { openState } from '../adapters/state/open.ts';
+import { createAudit } from '../admin/audit.ts';
+import { createManagement, type Management } from '../admin/management.ts';
 import { type Config, loadConfig } from '../config.ts';
-import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
+import type { KeyManagement } from '../keys/manage.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { State } from '../ports/state.ts';
+import type { Input } from './command.ts';
+import { GatewayClient } from './gateway-client.ts';
 import { remark } from './output.ts';
+import { remoteManagement } from './remote-management.ts';
+import { gatewayOf } from './target.ts';
 
 interface StoreOptions {
   /** An empty store is created where there is none. */
@@ -30,8 +36,26 @@ export const withState = async <T>(
   }
 };
 
-export const withKeys = <T>(work: (keys: KeyManagement) => Promise<T>, options?: StoreOptions): Promise<T> =>
-  withState((state) => work(createKeyManagement(state)), options);
+/** Changes are in the audit log either way. */
+export const withManagement = <T>(
+  input: Input,
+  work: (management: Management) => Promise<T>,
+  options?: StoreOptions,
+): Promise<T> => {
+  const gateway = gatewayOf(input);
+  return gateway === undefined
+    ? withState((state) => work(createManagement(state, createAudit(state, who))), options)
+    : work(remoteManagement(new GatewayClient(gateway)));
+};
+
+/** In the audit log. */
+const who = 'cli';
+
+export const withKeys = <T>(
+  input: Input,
+  work: (keys: KeyManagement) => Promise<T>,
+  options?: StoreOptions,
+): Promise<T> => withManagement(input, ({ keys }) => work(keys), options);
 
 export const withLedger = async <T>(work: (ledger: Ledger, config: Config) => Promise<T>): Promise<T> => {
   const config = loadConfig();
@@ -45,6 +69,12 @@ export const withLedger = async <T>(work: (ledger: Ledger, config: Config) => Pr
   } finally {
     await ledger.close();
   }
+};
+
+/** False: no gateway has run here yet, and so nothing was used. */
+export const hasLedger = (): boolean => {
+  const { clickHouseUrl, dataDir } = loadConfig();
+  return clickHouseUrl !== undefined || existsSync(join(dataDir, 'ledger.db'));
 };
 
 /** A command in the wrong folder would otherwise look at an empty store of its own making. */

@@ -3,15 +3,17 @@ import type { Status } from '../../schemas/records.ts';
 import { type Command, json } from './command.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
 import { soon, withKeys } from './stores.ts';
+import { targetOptions } from './target.ts';
 
 const create: Command = {
   name: 'subscriptions create',
   operands: 'NAME',
   arity: [1, 1],
   summary: 'make a subscription and print its id',
-  options: { json },
+  options: { json, ...targetOptions },
   run: (input) =>
     withKeys(
+      input,
       async (keys) => {
         const subscription = await keys.createSubscription(input.operands[0] ?? '');
         if (input.given('json')) return printJson(subscription);
@@ -25,9 +27,9 @@ const create: Command = {
 const list: Command = {
   name: 'subscriptions list',
   summary: 'show subscriptions',
-  options: { json },
+  options: { json, ...targetOptions },
   run: (input) =>
-    withKeys(async (keys) => {
+    withKeys(input, async (keys) => {
       const found = await keys.listSubscriptions();
       if (input.given('json')) return printJson(found);
       if (found.length === 0)
@@ -45,9 +47,9 @@ const changing = (verb: string, summary: string, status: Status): Command => ({
   arity: [1, 1],
   summary,
   details: 'SUBSCRIPTION is an id or a name.',
-  options: { json },
+  options: { json, ...targetOptions },
   run: (input) =>
-    withKeys(async (keys) => {
+    withKeys(input, async (keys) => {
       const changed = await keys.setSubscriptionStatus(input.operands[0] ?? '', status);
       if (input.given('json')) return printJson(changed);
       print(`${changed.id} (${changed.name}) is ${changed.status}.`);

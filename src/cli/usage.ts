@@ -1,15 +1,13 @@
 /** `sluice usage`: prints usage and its cost as a table, as CSV or as JSON. */
 import { billedColumns } from '../../schemas/usage.ts';
 import { currentMonth, readTime, timeForms } from '../billing/period.ts';
-import { requestRow, totalRow } from '../billing/usage-rows.ts';
-import type { Ledger, UsageFilter, UsageGroup } from '../ports/ledger.ts';
+import { add, formatScaled, toScaled } from '../decimal.ts';
+import type { UsageGroup } from '../ports/ledger.ts';
 import { usageGroups } from '../ports/ledger.ts';
 import { type Command, type Input, json, UsageError } from './command.ts';
 import { print, printJson, printTable, remark } from './output.ts';
-import { withKeys, withLedger } from './stores.ts';
-
-type Row = Readonly<Record<string, unknown>>;
-type Groups = readonly UsageGroup[] | 'request';
+import { targetOptions } from './target.ts';
+import { type Groups, type Row, withUsage } from './usage-pages.ts';
 
 export const usage: Command = {
   name: 'usage',
@@ -25,14 +23,15 @@ export const usage: Command = {
     subscription: { value: 'SUBSCRIPTION', help: 'only that of this subscription, by id or name' },
     csv: { help: 'print CSV' },
     json,
+    ...targetOptions,
   },
   run: async (input) => {
     const groups = readGroups(input.text('group-by') ?? 'day');
     const period = readPeriod(input);
     if (input.given('csv') && input.given('json'))
       throw new UsageError('--csv and --json exclude each other');
-    const filter = { ...period, ...(await owner(input.text('subscription'))) };
-    await withLedger((ledger) => show(pagesOf(ledger, filter, groups), groups, input));
+    const query = { ...period, groups, subscription: input.text('subscription') };
+    await withUsage(input, query, (pages) => show(pages, groups, input));
   },
 };
 
@@ -59,34 +58,6 @@ const readPeriod = (input: Input): { from: number; to: number } => {
   return period;
 };
 
-/** An id is taken as it is: its subscription may be gone, its usage is not. */
-const owner = async (reference: string | undefined): Promise<{ subscription?: string }> => {
-  if (reference === undefined) return {};
-  if (reference.startsWith('sub_')) return { subscription: reference };
-  return { subscription: (await withKeys((keys) => keys.findSubscription(reference))).id };
-};
-
-const pageSize = 1000;
-
-async function* pagesOf(ledger: Ledger, filter: UsageFilter, groups: Groups): AsyncGenerator<readonly Row[]> {
-  if (groups === 'request') {
-    for (let place = {}; ; ) {
-      const events = await ledger.list(filter, { limit: pageSize, ...place });
-      yield events.map((event) => ({ subscription: event.subscription, ...requestRow(event) }));
-      const last = events.at(-1);
-      if (last === undefined || events.length < pageSize) return;
-      place = { after: { time: last.time, id: last.id } };
-    }
-  }
-  for (let place = {}; ; ) {
-    const totals = await ledger.totals(filter, groups, { limit: pageSize, ...place });
-    yield totals.map((total) => totalRow(groups, total));
-    const last = totals.at(-1);
-    if (last === undefined || totals.length < pageSize) return;
-    place = { after: last.group };
-  }
-}
-
 const ofRequest = 'created id request_id subscription key route model outcome status'.split(' ');
 const columnsOf = (groups: Groups): readonly string[] => [
   ...(groups === 'request' ? ofRequest : [...groups, 'requests', 'failed']),
@@ -108,7 +79,26 @@ const show = async (pages: AsyncIterable<readonly Row[]>, groups: Groups, input:
   printTable(
     columns.map((column) => column.toUpperCase().replaceAll('_', ' ')),
     rows.map(cells),
+    rows.length > 1 ? cells(totalsOf(rows, columns)) : undefined,
   );
+};
+
+const summed: ReadonlySet<string> = new Set(['requests', 'failed', ...billedColumns]);
+
+/** Exact: prices have many digits. */
+const totalsOf = (rows: readonly Row[], columns: readonly string[]): Row =>
+  Object.fromEntries(
+    columns.map((column, index) => {
+      if (!summed.has(column)) return [column, index === 0 ? 'TOTAL' : ''];
+      const values = rows.map((row) => toScaled(decimal(row[column])));
+      return [column, formatScaled(values.reduce(add, toScaled(0)))];
+    }),
+  );
+
+/** Numbers of JSON may be written with an exponent. */
+const decimal = (value: unknown): string => {
+  const text = String(value ?? 0);
+  return text.includes('e') ? Number(text).toFixed(20) : text;
 };
 
 const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,11 +1,12 @@
 /** `sluice webhooks …`: lists webhook deliveries and their failures, and sends one again. */
-import { Deliveries, type StoredDelivery } from '../webhooks/deliveries.ts';
-import { type Command, json, UsageError } from './command.ts';
+import type { DeliveryManagement, ShownDelivery } from '../admin/management.ts';
+import { type Command, type Input, json, UsageError } from './command.ts';
 import { minute, print, printJson, remark, table } from './output.ts';
-import { withState } from './stores.ts';
+import { withManagement } from './stores.ts';
+import { targetOptions } from './target.ts';
 
-const withDeliveries = <T>(work: (deliveries: Deliveries) => Promise<T>): Promise<T> =>
-  withState((state) => work(new Deliveries(state)));
+const withDeliveries = <T>(input: Input, work: (deliveries: DeliveryManagement) => Promise<T>): Promise<T> =>
+  withManagement(input, ({ deliveries }) => work(deliveries));
 
 const defaultLimit = 50;
 
@@ -18,9 +19,10 @@ const list: Command = {
     subscription: { value: 'SUBSCRIPTION', help: 'only those of this subscription, by id' },
     limit: { value: 'NUMBER', help: `how many (${defaultLimit})` },
     json,
+    ...targetOptions,
   },
   run: (input) =>
-    withDeliveries(async (deliveries) => {
+    withDeliveries(input, async (deliveries) => {
       const [job] = input.operands;
       const found =
         job === undefined
@@ -38,9 +40,9 @@ const resend: Command = {
   arity: [1, 100],
   summary: 'deliver once more, at once and with all attempts again',
   details: 'DELIVERY is an id from `sluice webhooks list`: a job and how it ended.',
-  options: { json },
+  options: { json, ...targetOptions },
   run: (input) =>
-    withDeliveries(async (deliveries) => {
+    withDeliveries(input, async (deliveries) => {
       const sent = [];
       for (const id of input.operands) sent.push({ id, ...(await deliveries.resend(id)) });
       if (input.given('json')) return printJson(sent);
@@ -56,7 +58,7 @@ const limitOf = (text: string | undefined): number => {
   return limit;
 };
 
-const overview = (found: readonly StoredDelivery[]): string =>
+const overview = (found: readonly ShownDelivery[]): string =>
   table(
     ['DELIVERY', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT (UTC)', 'URL'],
     found.map(({ id, value }) => [
@@ -69,7 +71,7 @@ const overview = (found: readonly StoredDelivery[]): string =>
     ]),
   );
 
-const story = ({ id, value }: StoredDelivery): string =>
+const story = ({ id, value }: ShownDelivery): string =>
   [
     `${id}: ${value.status}, to ${value.url}`,
     ...value.attempts.map(

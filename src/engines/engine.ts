@@ -56,6 +56,8 @@ export interface RunningEngine extends Engine {
   stats(): EngineStats;
   /** Known ones stay as they are, new ones start slowly, those that are missing drain. Throws a sentence that names the field. */
   setReplicas(replicas: EngineRow['replicas']): void;
+  /** By an operator: the replica at this address gets no more calls, or gets them again. False: there is none. */
+  setDrained(url: string, drained: boolean): boolean;
   /** Takes no more calls and lets running ones finish. */
   close(): Promise<void>;
 }
@@ -106,6 +108,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     health: () => pool.health(),
     stats: () => ({ ...pool.stats(), heldBytes: deadlines.pendingBytes() }),
     setReplicas,
+    setDrained: (url, drained) => pool.setDrained(url, drained),
     close: () => {
       stopProbes();
       stopFollowing();

@@ -25,6 +25,8 @@ export interface EngineTable extends Engines {
   replace(rows: EngineRows): void;
   /** By name; the built-in simulator has none. */
   stats(): ReadonlyMap<string, EngineStats>;
+  /** By an operator. Undefined: there is no such engine; false: it has no such replica. */
+  setDrained(engine: string, url: string, drained: boolean): boolean | undefined;
 }
 
 interface Entry {
@@ -56,6 +58,7 @@ export const createEngines = (rows: EngineRows, options: EngineTableOptions): En
       ...Object.fromEntries([...table].map(([name, entry]) => [name, entry.engine.health()])),
     }),
     stats: () => new Map([...table].map(([name, { engine }]) => [name, engine.stats()])),
+    setDrained: (name, url, drained) => table.get(name)?.engine.setDrained(url, drained),
     replace: (next) => {
       const old = table;
       table = build(next, old, options);

@@ -1,12 +1,15 @@
 /** The state that all requests of one edge share. */
 import type { Logger } from 'pino';
+import type { ApiError } from '../errors.ts';
 import type { Indexed, IndexedList } from '../indexed-list.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
 import type { Networks } from '../networks.ts';
 import type { Keys } from '../ports/keys.ts';
+import type { LiveRequest } from '../ports/live.ts';
 import type { Tracing } from '../ports/trace.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { EdgeLimits } from './limits.ts';
+import type { RecentRequests } from './recent-requests.ts';
 import type { RouteTable } from './route-table.ts';
 import type { ResponseHeaders } from './served-lines.ts';
 
@@ -27,6 +30,8 @@ export interface EdgeCore {
   readonly nextId: () => string;
   /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
   readonly open: IndexedList<OpenResponse>;
+  /** Those that ended last. */
+  readonly recent: RecentRequests;
   /** Milliseconds, updated by the edge's one timer: exact enough for time-outs, free to read. */
   now: number;
   /** Whether requests are logged, updated by the same timer. */
@@ -37,7 +42,7 @@ export interface EdgeCore {
 }
 
 /** Why a response was not sent to its end. */
-export type CutReason = 'client disconnected' | 'client stalled' | 'failed' | 'shutdown';
+export type CutReason = 'client disconnected' | 'client stalled' | 'failed' | 'cancelled' | 'shutdown';
 
 export interface OpenResponse extends Indexed {
   /** Its socket is full. */
@@ -49,4 +54,9 @@ export interface OpenResponse extends Indexed {
   tick(): void;
   /** The drain time is over. */
   shutDown(): void;
+  /** As an operator sees it now; undefined: it is over. */
+  live(): LiveRequest | undefined;
+  readonly requestId: string;
+  /** An operator ends it. */
+  cancel(error: ApiError): void;
 }

@@ -7,6 +7,7 @@ export const noCuts = (): Record<CutReason, number> => ({
   'client disconnected': 0,
   'client stalled': 0,
   failed: 0,
+  cancelled: 0,
   shutdown: 0,
 });
 

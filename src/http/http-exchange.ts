@@ -3,7 +3,14 @@ import type { Logger } from 'pino';
 import type { ErrorDialect } from '../errors.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import type { Breakable, Exchange, HeaderName, IncomingBody, SessionHeader } from '../ports/exchange.ts';
+import type {
+  Breakable,
+  Caller,
+  Exchange,
+  HeaderName,
+  IncomingBody,
+  SessionHeader,
+} from '../ports/exchange.ts';
 import type { Served } from '../ports/served.ts';
 import type { Trace } from '../ports/trace.ts';
 import { propagated } from '../tracing/trace-context.ts';
@@ -25,6 +32,9 @@ export class HttpExchange implements Exchange {
   readonly backpressure = new Backpressure();
   readonly trace: Trace | undefined;
   served: Served | undefined;
+  queuedFor: string | undefined;
+  /** Undefined on public routes, and until it is known. */
+  caller: Caller | undefined;
   /** When the last byte of its body was here; 0 until then. */
   received = 0;
   session: string | undefined;

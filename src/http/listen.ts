@@ -8,13 +8,16 @@ import type { MetricFamily } from '../metrics/exposition.ts';
 import { RouteStats } from '../metrics/route-stats.ts';
 import type { Networks } from '../networks.ts';
 import type { Keys } from '../ports/keys.ts';
+import type { LiveRequests } from '../ports/live.ts';
 import type { Tracing } from '../ports/trace.ts';
 import { BodyBudget } from './body-budget.ts';
 import type { Server, ServerOptions } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { edgeFamilies, noCuts } from './edge-stats.ts';
 import type { EdgeLimits } from './limits.ts';
+import { liveRequests } from './live-request.ts';
 import { startNode } from './node.ts';
+import { RecentRequests } from './recent-requests.ts';
 import { requestIds } from './request-id.ts';
 import { respond } from './respond.ts';
 import { RouteTable } from './route-table.ts';
@@ -54,6 +57,7 @@ export interface Edge {
   /** Requests not finished yet. */
   inFlight(): number;
   families(): readonly MetricFamily[];
+  readonly requests: LiveRequests;
   /** Accepts no more connections and resolves when nothing is in flight; after the drain time the rest is cut. */
   drain(drainMs: number, options?: DrainOptions): Promise<void>;
 }
@@ -80,6 +84,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     trustedProxies: options.trustedProxies,
     nextId: requestIds(),
     open: new IndexedList(),
+    recent: new RecentRequests(),
     now: performance.now(),
     logging: options.log.isLevelEnabled('info'),
     draining: false,
@@ -100,6 +105,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     name: server.name,
     inFlight: () => core.open.size,
     families: () => edgeFamilies(core, server.connections()),
+    requests: liveRequests(core),
     drain: (drainMs, drainOptions) => {
       drained ??= drain(core, server, drainMs, drainOptions).finally(() => clearInterval(timer));
       return drained;

@@ -8,13 +8,15 @@ import { RequestLine } from './response-log.ts';
 import { servedLines, windowLines } from './served-lines.ts';
 
 /** waiting: nothing written; streaming: a head came; ended: the last byte is on its way; over: the channel is done. */
-type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
+export type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
 
 /** Its methods throw when the pipeline breaks the rules of `Reply`, or when the server does not take the bytes. */
 export abstract class ReplyWriter implements Frame {
   protected readonly exchange: HttpExchange;
   /** Undefined where requests are not logged. */
   readonly line: RequestLine | undefined;
+  /** When the request came. */
+  readonly begun = performance.now();
   phase: Phase = 'waiting';
   /** 0 until one is written. */
   status = 0;

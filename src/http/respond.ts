@@ -67,6 +67,7 @@ const runFor = (
   route: Extract<ServedRoute, { pipeline: KeyedPipeline }>,
   address: string | undefined,
 ): Observable<Reply> => {
+  exchange.caller = caller;
   caller.scope?.check(route, () => address ?? exchange.channel.address);
   if (exchange.upload !== undefined) exchange.upload.subscription = caller.subscription;
   return route.pipeline(exchange, { exchange, caller });

@@ -10,7 +10,6 @@ import { lengthOf } from './reply-bytes.ts';
 /** The `request` line of the log; made only where requests are logged. */
 export class RequestLine {
   readonly #log: Logger;
-  readonly #start = performance.now();
   #bytes = 0;
 
   constructor(log: Logger) {
@@ -24,7 +23,7 @@ export class RequestLine {
   /** The path of the route, not the one that was sent: that may hold ids, and its query secrets. */
   write(
     { id, trace, method, route, served }: HttpExchange,
-    status: number,
+    { status, begun }: Written,
     cut: CutReason | undefined,
   ): void {
     this.#log.info(
@@ -34,7 +33,7 @@ export class RequestLine {
         method,
         route: route?.path ?? null,
         status,
-        ms: rounded(performance.now() - this.#start),
+        ms: rounded(performance.now() - begun),
         bytes: this.#bytes,
         ...(cut === undefined ? {} : { cut }),
         ...(served === undefined ? {} : servedFields(served)),
@@ -73,14 +72,17 @@ const known = (milliseconds: number): number | null => (milliseconds < 0 ? null 
 
 interface Written {
   readonly status: number;
+  readonly begun: number;
   readonly line: RequestLine | undefined;
 }
 
 /** The response is sent, or was cut. */
-export const logEnd = (exchange: HttpExchange, { status, line }: Written, cut?: CutReason): void => {
+export const logEnd = (exchange: HttpExchange, written: Written, cut?: CutReason): void => {
+  const { status, line, begun } = written;
   if (cut !== undefined) exchange.core.cuts[cut]++;
   exchange.trace?.end(status, cut);
-  line?.write(exchange, status, cut);
+  line?.write(exchange, written, cut);
+  exchange.core.recent.add(exchange, status, begun, cut);
 };
 
 /** What a client can read in its error response is logged only where the cause is ours; a cut stream always is. */

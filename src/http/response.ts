@@ -4,8 +4,10 @@ import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
 import { unindexed } from '../indexed-list.ts';
 import { clientClosedRequest } from '../metrics/route-stats.ts';
 import type { Reply, WholeReply } from '../ports/exchange.ts';
+import type { LiveRequest } from '../ports/live.ts';
 import type { ChannelOwner } from './channel.ts';
 import type { CutReason, OpenResponse } from './edge-core.ts';
+import { liveRequest } from './live-request.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { logEnd, logFailure } from './response-log.ts';
 
@@ -145,16 +147,31 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
   }
 
   shutDown(): void {
+    this.#break(shuttingDown(), 'shutdown');
+  }
+
+  // ── from an operator ─────────────────────────────────────────────────────────────────────────────
+
+  live(): LiveRequest | undefined {
+    return this.phase === 'over' ? undefined : liveRequest(this.exchange, this.begun, this.phase);
+  }
+
+  cancel(error: ApiError): void {
+    this.#break(error, 'cancelled');
+  }
+
+  /** Ends it as a failure: by an error response, inside the stream where its format has a way, else by a cut. */
+  #break(error: ApiError, reason: CutReason): void {
     const { phase } = this;
     const { stream } = this.exchange;
-    if (phase === 'waiting') this.error(shuttingDown());
+    if (phase === 'waiting') this.error(error);
     else if (phase === 'over') this.detach();
     else if (phase === 'ended' || stream === undefined) {
-      this.#markFailed(shuttingDown());
-      this.#cut('shutdown');
+      this.#markFailed(error);
+      this.#cut(reason);
     } else
       try {
-        stream.error(shuttingDown());
+        stream.error(error);
       } catch (thrown) {
         this.failed(thrown);
       }

@@ -1,6 +1,7 @@
 /** Builds the records of jobs, and what is derived from them: views, progress, usage. */
 import type { JobRecord } from '../../schemas/jobs.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { costOf } from '../billing/cost.ts';
 import type { JobView, NewJob } from '../ports/jobs.ts';
 import type { RenderInput } from '../ports/render.ts';
 import type { JobStore } from './store.ts';
@@ -35,7 +36,12 @@ export const newRecord = (job: NewJob, created: number, queued: number, publicUr
   moved: created,
   engine: job.model.engine,
   public_url: publicUrl,
+  ...(job.claims === undefined ? {} : { claims: [...job.claims] }),
 });
+
+/** US dollars for the seconds that are billed. */
+export const jobCost = (billedSeconds: number, price: Readonly<Record<string, string>>): string =>
+  costOf([[billedSeconds, price.completion ?? '0']]);
 
 /** Finer than a millisecond, so that jobs of one millisecond keep their order; coarse enough for any store's numbers. */
 export const createQueuePlace = (): ((now: number) => number) => {

@@ -6,7 +6,8 @@ import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
-import type { Jobs, JobType, JobView } from '../ports/jobs.ts';
+import type { Jobs, JobsOfAll, JobType, JobView } from '../ports/jobs.ts';
+import type { Quotas } from '../ports/quotas.ts';
 import type { Shared } from '../ports/shared.ts';
 import type { State } from '../ports/state.ts';
 import type { UsageLog } from '../ports/usage.ts';
@@ -30,6 +31,7 @@ export interface JobParts {
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly usage: UsageLog;
+  readonly quotas: Pick<Quotas, 'settleJob'>;
   readonly notify: Notify;
   readonly publicUrl: () => string;
   readonly log: Logger;
@@ -52,7 +54,7 @@ export interface JobSettings {
   readonly samplePollMs?: number;
 }
 
-export interface RunningJobs extends Jobs {
+export interface RunningJobs extends Jobs, JobsOfAll {
   /** Running renders of this process. */
   rendering(): number;
 }
@@ -61,7 +63,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
   const { blobs, codec, catalog, engines, log, publicUrl } = parts;
   const { now = Date.now, notices = new Notices(), heartbeatMs = 3_000, leaseMs = 15_000 } = settings;
   const store = new JobStore(parts.state);
-  const settle = createSettle({ store, blobs, usage: parts.usage, notify: parts.notify });
+  const settle = createSettle({ ...parts, store });
   const worker = new Worker(
     {
       store,
@@ -104,6 +106,23 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
     return record;
   };
 
+  const findOfAny = async (id: string): Promise<StoredJob> => {
+    const record = isId('video', id) || isId('music', id) ? await store.get(id) : undefined;
+    if (record === undefined) throw fail('not_found', `There is no job ${shown(id)}`);
+    return record;
+  };
+
+  const removing = { store, settle, now };
+
+  const cancel = async (record: StoredJob): Promise<JobView> => {
+    const cancelled = await cancelJob(removing, record);
+    notices.publish(cancelled.value, 'ended');
+    await settle(cancelled).catch((error: unknown) =>
+      log.warn({ err: error, job: record.id }, 'job not settled: retried later'),
+    );
+    return view(cancelled.value);
+  };
+
   return {
     create: async (job) => {
       const created = now();
@@ -120,17 +139,23 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
       return Promise.all(records.map(({ value }) => view(value)));
     },
 
+    listAll: async (type, subscription, page) => {
+      const records = await store.list(type, subscription, page);
+      return Promise.all(records.map(({ value }) => view(value)));
+    },
+
+    getOfAny: async (id) => view((await findOfAny(id)).value),
+
+    cancel: async (id) => {
+      const record = await findOfAny(id);
+      if (endingOf(record.value) !== undefined)
+        throw fail('conflict', `${id} has ended: it is ${record.value.status}`);
+      return cancel(record);
+    },
+
     remove: async (type, id, subscription) => {
-      const removing = { store, settle, now };
       const record = await find(type, id, subscription);
-      if (endingOf(record.value) === undefined) {
-        const cancelled = await cancelJob(removing, record);
-        notices.publish(cancelled.value, 'ended');
-        await settle(cancelled).catch((error: unknown) =>
-          log.warn({ err: error, job: id }, 'job not settled: retried later'),
-        );
-        return view(cancelled.value);
-      }
+      if (endingOf(record.value) === undefined) return cancel(record);
       const deleted = await deleteJob(removing, record);
       await deleteFiles(blobs, deleted).catch((error: unknown) =>
         log.warn({ err: error, job: id }, 'files of a deleted job not removed: they expire'),

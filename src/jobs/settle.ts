@@ -7,6 +7,7 @@ import { lastValueFrom } from 'rxjs';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { JobView } from '../ports/jobs.ts';
+import type { Quotas } from '../ports/quotas.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { inputsOf, jobUsage, progressAtEnd } from './job-record.ts';
 import type { JobStore, StoredJob } from './store.ts';
@@ -19,6 +20,7 @@ interface SettleParts {
   readonly store: JobStore;
   readonly blobs: Blobs;
   readonly usage: UsageLog;
+  readonly quotas: Pick<Quotas, 'settleJob'>;
   readonly notify: Notify;
 }
 
@@ -29,9 +31,11 @@ export type Settle = (record: StoredJob) => Promise<StoredJob | undefined>;
  * counts as settled only when the charge and the delivery are durable, so that a crash in between is repaired.
  * Returns the settled record; undefined when it was deleted.
  */
-export const createSettle = ({ store, blobs, usage, notify }: SettleParts): Settle => {
+export const createSettle = ({ store, blobs, usage, quotas, notify }: SettleParts): Settle => {
   const follow = async (job: JobRecord, ending: Ending): Promise<void> => {
     if (ending === 'completed') await lastValueFrom(usage.record(jobUsage(job)));
+    if (job.claims !== undefined && ending !== 'expired')
+      await quotas.settleJob(job.id, job.claims, job.cost ?? '0');
     if (ending === 'expired') for (const { blob } of job.outputs) await blobs.remove(blob);
     else for (const { blob } of inputsOf(job)) await blobs.remove(blob);
     await notify({ job, queuePosition: undefined, progress: progressAtEnd(job) }, ending);

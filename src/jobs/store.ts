@@ -2,6 +2,7 @@
 import type { JobRecord, RenderModelRecord } from '../../schemas/jobs.ts';
 import type { JobPage, JobType } from '../ports/jobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
+import { everyRecord } from '../stored-records.ts';
 import { indexOf, maintenanceGroup, queueOf } from './transitions.ts';
 
 export type StoredJob = StoredRecord<JobRecord>;
@@ -61,8 +62,12 @@ export class JobStore {
     return this.#state.remove(kindOf(value.type), id, version);
   }
 
-  list(type: JobType, subscription: string, page: JobPage): Promise<readonly StoredJob[]> {
-    return this.#state.list<JobRecord>(kindOf(type), { ...page, owner: subscription });
+  /** Without a subscription, of all of them. */
+  list(type: JobType, subscription: string | undefined, page: JobPage): Promise<readonly StoredJob[]> {
+    return this.#state.list<JobRecord>(kindOf(type), {
+      ...page,
+      ...(subscription === undefined ? {} : { owner: subscription }),
+    });
   }
 
   /** First in the queue of a model. */
@@ -82,6 +87,13 @@ export class JobStore {
     const query = { group: maintenanceGroup, until, limit };
     const found = await Promise.all(types.map((type) => this.#state.due<JobRecord>(kindOf(type), query)));
     return found.flat();
+  }
+
+  /** That have not ended, or are not charged yet. */
+  async *unsettled(): AsyncGenerator<JobRecord> {
+    for (const type of types)
+      for await (const { value } of everyRecord<JobRecord>(this.#state, kindOf(type)))
+        if (value.settled !== true) yield value;
   }
 
   /** Models that ever had a job. */

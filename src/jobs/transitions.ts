@@ -1,8 +1,8 @@
 /** State transitions of jobs as pure functions; undefined where a transition is not possible. */
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
-import { costOf } from '../billing/cost.ts';
 import type { RenderErrorCode } from '../ports/render.ts';
 import type { RecordIndex } from '../ports/state.ts';
+import { jobCost } from './job-record.ts';
 
 export type Ending = 'completed' | 'failed' | 'cancelled' | 'expired';
 
@@ -68,7 +68,7 @@ export const complete = (
         done: 1,
         outputs: [...outputs],
         expires: now + keptMs,
-        cost: costOf([[job.billed_seconds, job.price.completion ?? '0']]),
+        cost: jobCost(job.billed_seconds, job.price),
       }
     : undefined;
 

@@ -124,9 +124,15 @@ const findCaller = async (state: State, secret: string, known: boolean): Promise
   if (key?.status !== 'active') return undefined;
   const subscription = await state.get<SubscriptionRecord>('subscription', key.subscription);
   if (subscription?.value.status !== 'active') return undefined;
-  const caller: Caller = { subscription: key.subscription, key: key.id };
+  const { limits, tags } = key;
   const scope = scopeOf(key);
-  return scope === undefined ? caller : { ...caller, scope };
+  return {
+    subscription: key.subscription,
+    key: key.id,
+    ...(scope === undefined ? {} : { scope }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(tags === undefined ? {} : { tags }),
+  };
 };
 
 /** Evicts the one not read for longest: a key in use is read again, and so moved back, every second or two. */

@@ -4,7 +4,8 @@ import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
-import { everyRecord, noticeOf, setStatus } from './records.ts';
+import { everyRecord } from '../stored-records.ts';
+import { noticeOf, setStatus } from './records.ts';
 
 interface KeyCopyOptions {
   readonly state: State;

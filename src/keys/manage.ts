@@ -2,8 +2,9 @@
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
+import { everyRecord } from '../stored-records.ts';
 import { lastUses } from './last-used.ts';
-import { change, everyRecord, missing, notice, setStatus, values } from './records.ts';
+import { change, missing, notice, setStatus, values } from './records.ts';
 import { displaySecret, hashSecret, newId, newSecret } from './secret.ts';
 import { changed, type KeyChanges } from './settings.ts';
 
@@ -13,25 +14,38 @@ export interface NewKey {
   readonly key: KeyRecord;
 }
 
-/** `reference` is an id, or for keys also the secret itself, for subscriptions also a name that only one has. */
+/**
+ * Sees a record as it is when it is about to be changed, and may throw to leave it so; again where somebody else was
+ * faster.
+ */
+export type Expect<T> = (current: T) => void;
+
+/**
+ * `reference` is an id, or for keys also the secret itself or `sha256:` and its hash in hex, for subscriptions also a
+ * name that only one has.
+ */
 export interface KeyManagement {
   createSubscription(name: string): Promise<SubscriptionRecord>;
   findSubscription(reference: string): Promise<SubscriptionRecord>;
   listSubscriptions(): Promise<readonly SubscriptionRecord[]>;
-  setSubscriptionStatus(reference: string, status: Status): Promise<SubscriptionRecord>;
+  setSubscriptionStatus(
+    reference: string,
+    status: Status,
+    expect?: Expect<SubscriptionRecord>,
+  ): Promise<SubscriptionRecord>;
   createKey(options: { subscription: string } & KeyChanges): Promise<NewKey>;
-  updateKey(reference: string, changes: KeyChanges): Promise<KeyRecord>;
+  updateKey(reference: string, changes: KeyChanges, expect?: Expect<KeyRecord>): Promise<KeyRecord>;
   /** A new secret for the same key; the former one works for `overlap` more seconds. */
-  rotateKey(reference: string, overlap: number): Promise<NewKey>;
+  rotateKey(reference: string, overlap: number, expect?: Expect<KeyRecord>): Promise<NewKey>;
   findKey(reference: string): Promise<KeyRecord>;
   /** While a key is rotated, both of its secrets are listed. */
   listKeys(subscription?: string): Promise<readonly KeyRecord[]>;
   /** Unix seconds by id of the key. */
   lastUses(): Promise<ReadonlyMap<string, number>>;
-  suspendKey(reference: string): Promise<KeyRecord>;
-  resumeKey(reference: string): Promise<KeyRecord>;
+  suspendKey(reference: string, expect?: Expect<KeyRecord>): Promise<KeyRecord>;
+  resumeKey(reference: string, expect?: Expect<KeyRecord>): Promise<KeyRecord>;
   /** Final: a closed key stays closed. */
-  revokeKey(reference: string): Promise<KeyRecord>;
+  revokeKey(reference: string, expect?: Expect<KeyRecord>): Promise<KeyRecord>;
 }
 
 export const createKeyManagement = (state: State): KeyManagement => {
@@ -50,7 +64,8 @@ export const createKeyManagement = (state: State): KeyManagement => {
   const recordsOf = async (reference: string): Promise<readonly StoredRecord<KeyRecord>[]> => {
     const found: StoredRecord<KeyRecord>[] = [];
     if (!reference.startsWith('key_')) {
-      const record = await state.get<KeyRecord>('key', hashSecret(reference));
+      const hash = reference.startsWith('sha256:') ? reference.slice(7) : hashSecret(reference);
+      const record = await state.get<KeyRecord>('key', hash);
       if (record !== undefined) found.push(record);
     } else {
       for await (const record of everyRecord<KeyRecord>(state, 'key'))
@@ -60,17 +75,24 @@ export const createKeyManagement = (state: State): KeyManagement => {
   };
 
   /** All secrets of the key change alike, but each keeps the end of its own. */
-  const changeKey = async (reference: string, next: (key: KeyRecord) => KeyRecord): Promise<KeyRecord> => {
+  const changeKey = async (
+    reference: string,
+    next: (key: KeyRecord) => KeyRecord,
+    expect?: Expect<KeyRecord>,
+  ): Promise<KeyRecord> => {
     const [newest, ...former] = await recordsOf(reference);
-    const value = await change<KeyRecord>(state, 'key', newest?.id ?? '', next);
+    const value = await change<KeyRecord>(state, 'key', newest?.id ?? '', (key) => {
+      expect?.(key);
+      return next(key);
+    });
     for (const { id, value: key } of former)
       if (key.status !== 'closed')
         await change<KeyRecord>(state, 'key', id, (former) => withEnd(next(former), former));
     return value;
   };
 
-  const setKeyStatus = (reference: string, status: Status): Promise<KeyRecord> =>
-    changeKey(reference, (key) => (key.status === status ? key : { ...key, status }));
+  const setKeyStatus = (status: Status) => (reference: string, expect?: Expect<KeyRecord>) =>
+    changeKey(reference, (key) => (key.status === status ? key : { ...key, status }), expect);
 
   const store = async (key: Omit<KeyRecord, 'display'>): Promise<NewKey> => {
     const secret = newSecret();
@@ -91,8 +113,14 @@ export const createKeyManagement = (state: State): KeyManagement => {
     findSubscription: subscriptionOf,
     listSubscriptions: () => values<SubscriptionRecord>(state, 'subscription'),
 
-    setSubscriptionStatus: async (reference, status) =>
-      setStatus<SubscriptionRecord>(state, 'subscription', (await subscriptionOf(reference)).id, status),
+    setSubscriptionStatus: async (reference, status, expect) =>
+      setStatus<SubscriptionRecord>(
+        state,
+        'subscription',
+        (await subscriptionOf(reference)).id,
+        status,
+        expect,
+      ),
 
     createKey: async ({ subscription, name = '', ...settings }) => {
       const { id, status } = await subscriptionOf(subscription);
@@ -100,17 +128,22 @@ export const createKeyManagement = (state: State): KeyManagement => {
       return store({ ...newKey(id, name), ...changed({}, settings) });
     },
 
-    updateKey: (reference, changes) =>
-      changeKey(reference, ({ id, name, subscription, status, created, display, ...settings }) => ({
-        ...{ id, subscription, status, created, display },
-        name: changes.name === undefined ? name : checkedName(changes.name),
-        ...changed(settings, changes),
-      })),
+    updateKey: (reference, changes, expect) =>
+      changeKey(
+        reference,
+        ({ id, name, subscription, status, created, display, ...settings }) => ({
+          ...{ id, subscription, status, created, display },
+          name: changes.name === undefined ? name : checkedName(changes.name),
+          ...changed(settings, changes),
+        }),
+        expect,
+      ),
 
-    rotateKey: async (reference, overlap) => {
+    rotateKey: async (reference, overlap, expect) => {
       const [newest] = await recordsOf(reference);
       if (newest === undefined || newest.value.status === 'closed')
         throw fail('conflict', `Key ${newest?.value.id} is closed, which is final`);
+      expect?.(newest.value);
       const now = Math.floor(Date.now() / 1000);
       const until = now + overlap;
       const rotated = await store({ ...newest.value, created: now });
@@ -130,9 +163,9 @@ export const createKeyManagement = (state: State): KeyManagement => {
         subscription === undefined ? undefined : (await subscriptionOf(subscription)).id,
       ),
 
-    suspendKey: (reference) => setKeyStatus(reference, 'suspended'),
-    resumeKey: (reference) => setKeyStatus(reference, 'active'),
-    revokeKey: (reference) => setKeyStatus(reference, 'closed'),
+    suspendKey: setKeyStatus('suspended'),
+    resumeKey: setKeyStatus('active'),
+    revokeKey: setKeyStatus('closed'),
   };
 };
 

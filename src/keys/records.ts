@@ -1,7 +1,8 @@
 /** Records of keys and subscriptions: listed, changed by compare-and-set, and every change made known. */
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
-import type { State, StoredRecord } from '../ports/state.ts';
+import type { State } from '../ports/state.ts';
+import { noticeOf as changesOf, everyRecord, notice as noteChange } from '../stored-records.ts';
 
 type Managed = KeyRecord | SubscriptionRecord;
 
@@ -32,25 +33,20 @@ export const setStatus = <T extends Managed>(
   kind: 'key' | 'subscription',
   recordId: string,
   status: Status,
+  expect?: (current: T) => void,
 ): Promise<T> =>
-  change<T>(state, kind, recordId, (value) => (value.status === status ? value : { ...value, status }));
+  change<T>(state, kind, recordId, (value) => {
+    expect?.(value);
+    return value.status === status ? value : { ...value, status };
+  });
 
-/** A record that changes with every change of keys and subscriptions: who copies them need not look at them all. */
-const noticeKind = 'keys-notice';
-const noticeId = 'latest';
+/** Both kinds are copied together, and so have one notice. */
+const noticeKind = 'keys';
 
-export const notice = async (state: State): Promise<void> => {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    if (await state.create(noticeKind, { id: noticeId, owner: '', value: null })) return;
-    const latest = await state.get(noticeKind, noticeId);
-    if (latest !== undefined && (await state.update(noticeKind, noticeId, latest.version, { value: null })))
-      return;
-  }
-};
+export const notice = (state: State): Promise<void> => noteChange(state, noticeKind);
 
 /** How many changes there have been; 0: none. */
-export const noticeOf = async (state: State): Promise<number> =>
-  (await state.get(noticeKind, noticeId))?.version ?? 0;
+export const noticeOf = (state: State): Promise<number> => changesOf(state, noticeKind);
 
 export const missing = (kind: string, reference: string): never => {
   throw fail(
@@ -60,26 +56,6 @@ export const missing = (kind: string, reference: string): never => {
 };
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-
-export async function* everyRecord<T>(
-  state: State,
-  kind: string,
-  owner?: string,
-): AsyncGenerator<StoredRecord<T>> {
-  const limit = 500;
-  let after: string | undefined;
-  for (;;) {
-    const page = await state.list<T>(kind, {
-      limit,
-      order: 'asc',
-      ...(owner === undefined ? {} : { owner }),
-      ...(after === undefined ? {} : { after }),
-    });
-    yield* page;
-    after = page.at(-1)?.id;
-    if (page.length < limit) return;
-  }
-}
 
 export const values = async <T>(state: State, kind: string, owner?: string): Promise<T[]> => {
   const found: T[] = [];

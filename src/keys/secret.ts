@@ -26,5 +26,5 @@ export const hashSecret = (secret: string): string => createHash('sha256').updat
 export const displaySecret = (secret: string): string =>
   `${secret.startsWith(prefix) ? prefix : ''}…${secret.slice(-4)}`;
 
-/** `key_` or `sub_` and 96 random bits: names a record, opens nothing. */
-export const newId = (kind: 'key' | 'sub'): string => `${kind}_${randomBytes(12).toString('hex')}`;
+/** `key_`, `sub_` or `bud_` and 96 random bits: names a record, opens nothing. */
+export const newId = (kind: 'key' | 'sub' | 'bud'): string => `${kind}_${randomBytes(12).toString('hex')}`;

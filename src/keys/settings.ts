@@ -1,14 +1,21 @@
 /** The settings of a key that an operator may change: checked by name before they are stored. */
+import Value from 'typebox/value';
+import { type LimitKind, LimitNumbers } from '../../schemas/limits.ts';
 import type { KeyRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import { parseNetworks } from '../networks.ts';
 
-export type KeySettings = Pick<KeyRecord, 'expires' | 'models' | 'routes' | 'networks' | 'tags' | 'metadata'>;
+export type KeySettings = Pick<
+  KeyRecord,
+  'expires' | 'models' | 'routes' | 'networks' | 'tags' | 'metadata' | 'limits'
+>;
 
-/** Null removes a setting. */
+/** Null removes a setting, or one of the limits. */
 export type KeyChanges = {
-  readonly [Name in keyof KeySettings]?: KeySettings[Name] | null;
-} & { readonly name?: string };
+  readonly [Name in keyof Omit<KeySettings, 'limits'>]?: KeySettings[Name] | null;
+} & { readonly name?: string; readonly limits?: LimitChanges | null };
+
+type LimitChanges = { readonly [Kind in LimitKind]?: number | null };
 
 const mostItems = 100;
 const forms: Readonly<
@@ -32,11 +39,24 @@ export const changed = (settings: KeySettings, changes: KeyChanges, now = Date.n
   checkList('networks', changes.networks, isNetwork, 'networks such as 10.0.0.0/8 or 2001:db8::/32');
   checkExpiry(changes.expires, now);
   checkMetadata(changes.metadata);
-  const { name: _, ...rest } = changes;
-  const all = { ...settings, ...rest };
-  return Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== null && value !== undefined),
-  ) as KeySettings;
+  const { name: _, limits, ...rest } = changes;
+  return given({ ...settings, ...rest, limits: changedLimits(settings.limits, limits) }) as KeySettings;
+};
+
+/** Without what is null or undefined. */
+const given = (all: object): object =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+
+/** Limits that are given take the place of the former ones, others stay. Undefined: none is left. */
+const changedLimits = (
+  limits: LimitNumbers | undefined,
+  changes: LimitChanges | null | undefined,
+): LimitNumbers | undefined => {
+  const numbers = changes === null ? {} : given({ ...limits, ...changes });
+  const [problem] = Value.Errors(LimitNumbers, numbers);
+  if (problem !== undefined)
+    throw fail('invalid_request', `limits${problem.instancePath.replaceAll('/', '.')} ${problem.message}`);
+  return Object.keys(numbers).length === 0 ? undefined : numbers;
 };
 
 const checkList = (

@@ -3,56 +3,73 @@ import Value from 'typebox/value';
 import { LimitNumbers } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
-import type { State, StoredRecord } from '../ports/state.ts';
+import type { State } from '../ports/state.ts';
+import { everyRecord, notice } from '../stored-records.ts';
 
 export const limitsKind = 'limits';
-/** A record of this kind and id changes with every change of limits: who looks at it need not look at them all. */
-export const noticeKind = 'limits-notice';
-export const noticeId = 'latest';
 
 /** Models of one subscription with numbers of their own. */
 const modelsLimit = 500;
-const pageSize = 500;
+/** Against changes by others. */
+const attempts = 20;
 
 export interface LimitsManagement {
   /** Numbers that are given take the place of the former ones, others stay. Without a model they hold for all that have none of their own. */
-  set(subscription: string, model: string | undefined, numbers: LimitNumbers): Promise<LimitsRecord>;
+  set(
+    subscription: string,
+    model: string | undefined,
+    numbers: LimitNumbers,
+    expect?: Expect,
+  ): Promise<LimitsRecord>;
   /** Of every subscription that has any. */
   list(): Promise<readonly LimitsRecord[]>;
   /** Without a model, all of the subscription. False when there were none. */
-  clear(subscription: string, model: string | undefined): Promise<boolean>;
+  clear(subscription: string, model: string | undefined, expect?: Expect): Promise<boolean>;
 }
 
+/** Sees the record as it is when it is about to be changed, and may throw to leave it so. */
+type Expect = (current: LimitsRecord) => void;
+
+export const noLimits = (subscription: string): LimitsRecord => ({ subscription, all: {}, models: {} });
+
 export const createLimitsManagement = (state: State): LimitsManagement => ({
-  set: async (subscription, model, numbers) => {
+  set: async (subscription, model, numbers, expect) => {
     check(numbers);
-    return change(state, subscription, (record) => ({
-      ...record,
-      ...(model === undefined
-        ? { all: { ...record.all, ...numbers } }
-        : { models: { ...record.models, [model]: { ...record.models[model], ...numbers } } }),
-    }));
+    return change(state, subscription, (record) => {
+      expect?.(record);
+      return {
+        ...record,
+        ...(model === undefined
+          ? { all: { ...record.all, ...numbers } }
+          : { models: { ...record.models, [model]: { ...record.models[model], ...numbers } } }),
+      };
+    });
   },
 
   list: async () => {
     const found: LimitsRecord[] = [];
-    for await (const { value } of everyLimit(state)) if (hasNumbers(value)) found.push(value);
+    for await (const { value } of everyRecord<LimitsRecord>(state, limitsKind))
+      if (hasNumbers(value)) found.push(value);
     return found;
   },
 
-  clear: async (subscription, model) => {
-    const record = await state.get<LimitsRecord>(limitsKind, subscription);
-    if (record === undefined) return false;
-    if (model === undefined) await state.remove(limitsKind, subscription);
-    else {
-      if (!Object.hasOwn(record.value.models, model)) return false;
-      await change(state, subscription, ({ models, ...rest }) => {
-        const { [model]: _, ...others } = models;
-        return { ...rest, models: others };
-      });
+  clear: async (subscription, model, expect) => {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const record = await state.get<LimitsRecord>(limitsKind, subscription);
+      expect?.(record?.value ?? noLimits(subscription));
+      if (record === undefined) return false;
+      const { version, value } = record;
+      if (model !== undefined && !Object.hasOwn(value.models, model)) return false;
+      const { [model ?? '']: _, ...models } = value.models;
+      const done =
+        model === undefined
+          ? await state.remove(limitsKind, subscription, version)
+          : await state.update(limitsKind, subscription, version, { value: { ...value, models } });
+      if (!done) continue;
+      await notice(state, limitsKind);
+      return true;
     }
-    await notice(state);
-    return true;
+    throw busy();
   },
 });
 
@@ -72,9 +89,9 @@ const change = async (
   subscription: string,
   edit: (record: LimitsRecord) => LimitsRecord,
 ): Promise<LimitsRecord> => {
-  for (let attempt = 0; attempt < 20; attempt++) {
+  for (let attempt = 0; attempt < attempts; attempt++) {
     const record = await state.get<LimitsRecord>(limitsKind, subscription);
-    const value = edit(record?.value ?? { subscription, all: {}, models: {} });
+    const value = edit(record?.value ?? noLimits(subscription));
     if (Object.keys(value.models).length > modelsLimit)
       throw fail('invalid_request', `A subscription can have limits of its own for ${modelsLimit} models`);
     const done =
@@ -82,29 +99,10 @@ const change = async (
         ? await state.create(limitsKind, { id: subscription, owner: subscription, value })
         : await state.update(limitsKind, subscription, record.version, { value });
     if (!done) continue;
-    await notice(state);
+    await notice(state, limitsKind);
     return value;
   }
-  throw fail('conflict', 'The limits are being changed by others: try again');
+  throw busy();
 };
 
-/** Somebody else's notice after our change is as good as our own. */
-const notice = async (state: State): Promise<void> => {
-  const latest = await state.get(noticeKind, noticeId);
-  if (latest === undefined) await state.create(noticeKind, { id: noticeId, owner: '', value: null });
-  else await state.update(noticeKind, noticeId, latest.version, { value: null });
-};
-
-export async function* everyLimit(state: State): AsyncGenerator<StoredRecord<LimitsRecord>> {
-  let after: string | undefined;
-  for (;;) {
-    const page = await state.list<LimitsRecord>(limitsKind, {
-      limit: pageSize,
-      order: 'asc',
-      ...(after === undefined ? {} : { after }),
-    });
-    yield* page;
-    after = page.at(-1)?.id;
-    if (page.length < pageSize) return;
-  }
-}
+const busy = () => fail('conflict', 'The limits are being changed by others: try again');

@@ -1,6 +1,7 @@
 /** One request and its answer as the pipelines see them: no socket, no server, only values and streams. */
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
+import type { LimitNumbers } from '../../schemas/limits.ts';
 import type { ApiError, ErrorDialect } from '../errors.ts';
 import type { EarlyLease } from './admission.ts';
 import type { Backpressure } from './backpressure.ts';
@@ -30,6 +31,8 @@ export interface Exchange {
   readonly trace?: Trace | undefined;
   /** How it was served; set when it is admitted. */
   served?: Served | undefined;
+  /** The model whose queue it has to wait in; stays when it is admitted. */
+  queuedFor?: string | undefined;
   /** What the client's session is known by, where the engine of its model balances by it. */
   session?: string | undefined;
   /** Set while a stream runs that can say why it ends early: asked to when the server cannot wait for its end. */
@@ -99,6 +102,10 @@ export interface Caller {
   readonly key: string;
   /** Undefined: the key may be used for everything. */
   readonly scope?: KeyScope | undefined;
+  /** Limits of the key's own. */
+  readonly limits?: LimitNumbers | undefined;
+  /** Words of the key, by which budgets may be made. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** A request whose caller is known. */

@@ -1,7 +1,7 @@
 /** Jobs, which render after the response, and the secrets of their webhooks. */
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { JobRecord } from '../../schemas/jobs.ts';
+import type { JobClaim, JobRecord } from '../../schemas/jobs.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { Caller } from './exchange.ts';
 import type { RenderCall } from './render.ts';
@@ -20,6 +20,8 @@ export interface NewJob {
   readonly expectedMs: number;
   readonly progressive: boolean;
   readonly callbackUrl: string | undefined;
+  /** What is reserved for it of budgets; settled when it has ended. */
+  readonly claims?: readonly JobClaim[] | undefined;
 }
 
 /** A record, and what is only known now. */
@@ -58,6 +60,15 @@ export interface Jobs {
     backpressure: Backpressure,
   ): Observable<Uint8Array>;
   close(): Promise<void>;
+}
+
+/** For operators: jobs of all subscriptions. */
+export interface JobsOfAll {
+  listAll(type: JobType, subscription: string | undefined, page: JobPage): Promise<readonly JobView[]>;
+  /** Rejects with `not_found`. */
+  getOfAny(id: string): Promise<JobView>;
+  /** Rejects with `not_found`, or `conflict` when it has ended. */
+  cancel(id: string): Promise<JobView>;
 }
 
 export interface SecretView {

@@ -11,6 +11,7 @@ import type { Ledger } from './ledger.ts';
 import type { Media } from './media.ts';
 import type { Offload } from './offload.ts';
 import type { Pictures } from './pictures.ts';
+import type { Quotas } from './quotas.ts';
 import type { Shared } from './shared.ts';
 import type { State } from './state.ts';
 import type { Streams } from './streams.ts';
@@ -26,6 +27,7 @@ export interface Ports {
   readonly engines: Engines;
   readonly fallbacks: Fallbacks;
   readonly admission: Admission;
+  readonly quotas: Quotas;
   readonly streams: Streams;
   readonly usage: UsageLog;
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;

@@ -9,6 +9,8 @@ export class Served {
   readonly model: string;
   /** Its slot. */
   readonly lease: Lease;
+  /** What counts its usage, once there is something to count. */
+  readonly holder: { readonly account: unknown };
   /** Calls that were sent to engines, retries and fallbacks included; 0 where an engine runs inside the gateway. */
   attempts = 0;
   /** Streams that broke off and went on elsewhere. */
@@ -26,9 +28,10 @@ export class Served {
   /** Once the request has ended. */
   usage: UsageEvent | undefined = undefined;
 
-  constructor(caller: Caller, model: string, lease: Lease) {
+  constructor(caller: Caller, model: string, lease: Lease, holder: Served['holder']) {
     this.caller = caller;
     this.model = model;
     this.lease = lease;
+    this.holder = holder;
   }
 }

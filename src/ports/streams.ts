@@ -2,6 +2,7 @@
 import type { Observable } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
 import type { Backpressure, Pausable } from './backpressure.ts';
+import type { LiveRequest } from './live.ts';
 
 /** Events are numbered from 0 and written as text; each ends with an empty line. */
 export interface NewStream {
@@ -16,8 +17,9 @@ export interface NewStream {
 export interface StreamSource extends Pausable {
   /** Ends it, as a client that leaves does; it then writes its last events. */
   cancel(): void;
-  /** The gateway closes: ends it as a failure, which it writes. */
-  shutDown(): void;
+  /** The gateway closes, or an operator cancels: ends it as this failure, which it writes. */
+  fail(error: ApiError): void;
+  live(): LiveRequest;
 }
 
 /** A log in the gateway that writes it. */
@@ -54,8 +56,8 @@ export interface KeptStream {
   cancel(): Promise<void>;
   /** The log is no longer found; whoever reads it may read on. */
   remove(): Promise<void>;
-  /** The gateway must end now, and reports it in the stream; undefined where another one writes it. */
-  readonly shutDown: (() => void) | undefined;
+  /** Ends the source as this failure, which it reports in the stream; undefined where another gateway writes it. */
+  readonly fail: ((error: ApiError) => void) | undefined;
 }
 
 export interface StreamStats {
@@ -86,6 +88,8 @@ export interface Streams {
   open(stream: NewStream): StreamLog;
   /** Undefined for one that is unknown, another subscription's, or expired. Its time starts again, as somebody wants it. */
   find(id: string, subscription: string): Promise<KeptStream | undefined>;
+  /** What writes those that run here, whoever reads them. */
+  running(): readonly StreamSource[];
   stats(): StreamStats;
   check(): Promise<void>;
   close(): Promise<void>;

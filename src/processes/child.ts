@@ -2,20 +2,29 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AdminReply, AdminRequest } from '../admin/route.ts';
 import type { DrainOptions } from '../http/listen.ts';
 import type { FromChild, ToChild } from './messages.ts';
 
 export type Ready = Extract<FromChild, { type: 'ready' }>;
 type Metrics = Extract<FromChild, { type: 'metrics' }>;
 type Readiness = Extract<FromChild, { type: 'readiness' }>;
+type Admin = Extract<FromChild, { type: 'admin' }>;
+type Reply = Metrics | Readiness | Admin;
+
+type Question =
+  | { readonly type: 'metrics' | 'readiness' }
+  | { readonly type: 'admin'; readonly request: AdminRequest };
 
 const metricsTimeoutMs = 2_000;
 /** Its own checks time out after two seconds. */
 const readinessTimeoutMs = 3_000;
+/** Its own limit is 30 seconds; where others reply too, nobody waits for one that hangs. */
+const adminTimeoutMs = { one: 31_000, all: 5_000 } as const;
 
 export class Child {
   readonly #worker: Worker;
-  readonly #replies = new Map<number, (message: Metrics | Readiness) => void>();
+  readonly #replies = new Map<number, (message: Reply) => void>();
   #number = 0;
   /** Reused by its successor, and a label of its metrics. */
   readonly slot: number;
@@ -86,22 +95,28 @@ export class Child {
 
   /** Undefined when it does not reply in time. */
   async metrics(): Promise<Metrics['families'] | undefined> {
-    const reply = await this.#request('metrics', metricsTimeoutMs);
+    const reply = await this.#request({ type: 'metrics' }, metricsTimeoutMs);
     return reply?.type === 'metrics' ? reply.families : undefined;
   }
 
   /** Why it should get no traffic; undefined when it does not reply in time. */
   async unready(): Promise<Readiness['unready'] | undefined> {
-    const reply = await this.#request('readiness', readinessTimeoutMs);
+    const reply = await this.#request({ type: 'readiness' }, readinessTimeoutMs);
     return reply?.type === 'readiness' ? reply.unready : undefined;
   }
 
-  async #request(type: 'metrics' | 'readiness', timeoutMs: number): Promise<Metrics | Readiness | undefined> {
+  /** Undefined when it does not reply in time. */
+  async admin(request: AdminRequest, whom: 'one' | 'all'): Promise<AdminReply | undefined> {
+    const reply = await this.#request({ type: 'admin', request }, adminTimeoutMs[whom]);
+    return reply?.type === 'admin' ? reply.reply : undefined;
+  }
+
+  async #request(question: Question, timeoutMs: number): Promise<Reply | undefined> {
     const number = ++this.#number;
-    const reply = new Promise<Metrics | Readiness>((resolve) => this.#replies.set(number, resolve));
+    const reply = new Promise<Reply>((resolve) => this.#replies.set(number, resolve));
     const timer = new AbortController();
     const timeout = delay(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
-    this.send({ type, number });
+    this.send({ ...question, number });
     const message = await Promise.race([reply, timeout, this.exited.then(() => undefined)]);
     timer.abort();
     this.#replies.delete(number);

@@ -1,4 +1,5 @@
 /** Connects a gateway process to the supervisor that started it. */
+import type { AdminApi } from '../admin/route.ts';
 import type { DrainOptions } from '../http/listen.ts';
 import type { MetricFamily } from '../metrics/exposition.ts';
 import { type FromChild, type Greeting, heartbeatMs, type ToChild } from './messages.ts';
@@ -7,6 +8,7 @@ export interface Member {
   reload(): void;
   families(): readonly MetricFamily[];
   unready(): Promise<readonly string[]>;
+  readonly adminApi: AdminApi;
 }
 
 // Fails only when the supervisor is gone; `disconnect` reports that.
@@ -26,6 +28,10 @@ export const joinGroup = (gateway: Member, greeting: Greeting): Promise<DrainOpt
       else if (message.type === 'reload') gateway.reload();
       else if (message.type === 'metrics')
         send({ ...message, type: 'metrics', families: gateway.families() });
+      else if (message.type === 'admin')
+        void gateway
+          .adminApi(message.request)
+          .then((reply) => send({ type: 'admin', number: message.number, reply }));
       else
         void gateway
           .unready()

@@ -1,6 +1,7 @@
 /** The gateway processes of one port: starts, watches, replaces and drains them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { AdminReply, AdminRequest } from '../admin/route.ts';
 import { exponentialBackoff } from '../backoff.ts';
 import { counter, type MetricFamily, merged } from '../metrics/exposition.ts';
 import { Child, type Ready } from './child.ts';
@@ -90,6 +91,15 @@ export class ProcessGroup {
       () => [],
       async () => (await Promise.all(replies)).flat(),
     );
+  }
+
+  /** Of one process, or of all; those that do not reply in time are left out. */
+  async admin(request: AdminRequest, whom: 'one' | 'all'): Promise<readonly AdminReply[]> {
+    // Those that drain have requests, too.
+    const asked =
+      whom === 'all' ? [...this.#children].filter(({ started }) => started) : this.#serving().slice(0, 1);
+    const replies = await Promise.all(asked.map((child) => child.admin(request, whom)));
+    return replies.filter((reply) => reply !== undefined);
   }
 
   async #startChild(): Promise<Child> {

@@ -2,8 +2,9 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { ensureFree } from '../address.ts';
+import { gatheredApi } from '../admin/gather.ts';
 import { type AdminServer, startAdmin } from '../admin/server.ts';
-import type { Config } from '../config.ts';
+import { type Config, supervised } from '../config.ts';
 import { stopOnFatalError } from '../fatal.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { welcome } from '../welcome.ts';
@@ -22,21 +23,27 @@ export const supervise = async ({ config, log, processes, show }: SupervisorOpti
   const port = await ensureFree(config);
   cluster.setupPrimary({ exec: process.argv[1] ?? '', args: ['serve'] });
   const group = new ProcessGroup({
-    env: { SLUICE_ADMIN_PORT: 'off', PORT: String(port), SLUICE_SHARED_PORT: '1' },
+    env: {
+      SLUICE_ADMIN_PORT: config.admin === undefined ? 'off' : supervised,
+      PORT: String(port),
+      SLUICE_SHARED_PORT: '1',
+    },
     log,
     watchdogSeconds: config.watchdogSeconds,
   });
   let admin: AdminServer | undefined;
   try {
-    const { greeting } = await group.start(processes);
-    stopOnFatalError(log, config.drainMs, () => group.end());
+    // Before the first process, which may create the only key: a start that fails must not.
     admin =
       config.admin &&
       (await startAdmin({
         ...config.admin,
         metrics: async () => exposition(await group.families()),
         unready: () => group.unready(),
+        api: gatheredApi((request, whom) => group.admin(request, whom)),
       }));
+    const { greeting } = await group.start(processes);
+    stopOnFatalError(log, config.drainMs, () => group.end());
     show(welcome({ ...greeting, adminUrl: admin?.url, processes, config }));
     await runUntilSignal(group);
   } finally {

@@ -52,6 +52,23 @@ export const fitsBytes = (texts: readonly string[], room: number): boolean =>
   lengthOf(texts) * bytesPerUnit <= room ||
   texts.reduce((total, text) => total + Buffer.byteLength(text), 0) <= room;
 
+/** What templates add beside the usual: a date, instructions for tools. */
+export const templateTokens = 256;
+
+/** Engines may count media as many times what is usual. */
+const mediaFactor = 16;
+
+/** No fewer than an engine may count; where media are in it, all that the model reads. */
+export const mostPromptTokens = (prompt: Prompt, window: number | undefined): number => {
+  const media = mediaTokens(prompt);
+  if (media > 0 && window !== undefined) return window;
+  const texts = promptTexts(prompt).reduce((total, text) => total + Buffer.byteLength(text), 0);
+  const most = texts + fixedTokens(prompt) + media * (mediaFactor - 1) + templateTokens;
+  // A text completion may have many prompts, each within the window.
+  const prompts = 'prompts' in prompt ? prompt.prompts.length : 1;
+  return window === undefined ? most : Math.min(most, window * prompts);
+};
+
 export const lengthOf = (texts: readonly string[]): number =>
   texts.reduce((total, text) => total + text.length, 0);
 

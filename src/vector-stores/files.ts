@@ -159,13 +159,14 @@ const fileOf = (store: VectorStoreRecord, upload: Upload): VectorStoreFileRecord
 const ingestionOf = (
   store: VectorStoreRecord,
   { file, blob, bytes, format }: Upload,
-  { subscription, key }: Caller,
+  { subscription, key, tags }: Caller,
   model: Model | undefined,
 ): IngestionRecord => ({
   file,
   store: store.id,
   subscription,
   key,
+  ...(tags === undefined ? {} : { tags: [...tags] }),
   blob,
   bytes,
   format,

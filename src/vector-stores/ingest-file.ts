@@ -60,7 +60,7 @@ const storeAll = async (
   const model = ports.catalog.find(store.model);
   if (model === undefined) throw fail('unavailable', `The embedding model ${store.model} is not served`);
   const { signal } = lease;
-  const { batch: size, subscription, key } = lease.ingestion;
+  const { batch: size, subscription, key, tags } = lease.ingestion;
   let batches = 0;
   let total = 0;
   let isOpen = false;
@@ -71,7 +71,7 @@ const storeAll = async (
     total += texts.length;
     if (number < lease.ingestion.done) return;
     const id = `${file.id}_${number}`;
-    const vectors = await ports.embed({ id, caller: { subscription, key }, model, texts, signal });
+    const vectors = await ports.embed({ id, caller: { subscription, key, tags }, model, texts, signal });
     if (!isOpen) await openStore(ports, store.id, vectors[0]?.length ?? 0);
     isOpen = true;
     const points = texts.map((text, at) => pointOf(file, text, number * size + at, vectors[at]));

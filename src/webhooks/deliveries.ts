@@ -1,7 +1,7 @@
 /** Webhook deliveries in the State port: due times, claims, retries, and a log of attempts. */
 import type { DeliveryAttempt, DeliveryRecord } from '../../schemas/webhooks.ts';
 import { fail } from '../errors.ts';
-import type { State, StoredRecord } from '../ports/state.ts';
+import type { ListQuery, State, StoredRecord } from '../ports/state.ts';
 
 const kind = 'delivery';
 const waitingGroup = 'waiting';
@@ -18,7 +18,7 @@ const shownAttempts = 20;
 
 export type StoredDelivery = StoredRecord<DeliveryRecord>;
 type NewDelivery = Pick<DeliveryRecord, 'job' | 'type' | 'subscription' | 'url' | 'body'> & {
-  /** `<job>-<ending>`. */
+  /** `<job>-<ending>`, `<budget>-<period>-<threshold>`. */
   readonly id: string;
 };
 
@@ -94,10 +94,11 @@ export class Deliveries {
   }
 
   /** By hand: at once, with all its attempts again. Rejects with `not_found`. */
-  async resend(id: string): Promise<DeliveryRecord> {
+  async resend(id: string, expect?: (current: DeliveryRecord) => void): Promise<DeliveryRecord> {
     for (let attempt = 0; attempt < 20; attempt++) {
       const record = await this.#state.get<DeliveryRecord>(kind, id);
       if (record === undefined) throw fail('not_found', `There is no delivery "${id}"`);
+      expect?.(record.value);
       const next = { ...record.value, status: 'waiting', tries: 0, next: this.#now(), claim: null } as const;
       const changed = await this.#change(record, next);
       if (changed !== undefined) return changed.value;
@@ -107,11 +108,19 @@ export class Deliveries {
 
   /** The latest first. */
   list(limit: number, subscription?: string): Promise<readonly StoredDelivery[]> {
-    return this.#state.list<DeliveryRecord>(kind, {
+    return this.page({
       limit,
       order: 'desc',
       ...(subscription === undefined ? {} : { owner: subscription }),
     });
+  }
+
+  page(query: ListQuery): Promise<readonly StoredDelivery[]> {
+    return this.#state.list<DeliveryRecord>(kind, query);
+  }
+
+  get(id: string): Promise<StoredDelivery | undefined> {
+    return this.#state.get<DeliveryRecord>(kind, id);
   }
 
   /** Of one job, in the order of its endings. */

@@ -27,6 +27,8 @@ export interface Webhooks {
   readonly deliveries: Deliveries;
   readonly sender: Sender;
   notify(view: JobView, ending: string): Promise<void>;
+  /** Once per id, however often. */
+  notifyBudget(notice: BudgetNotice): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,9 +46,22 @@ export const createWebhooks = (
     deliveries,
     sender,
     notify: createNotify({ deliveries, recordOf, publicUrl, added: () => sender.wake() }),
+    notifyBudget: async ({ budget, ...notice }) => {
+      if (await deliveries.add({ job: budget, ...notice })) sender.wake();
+    },
     close: () => sender.close(),
   };
 };
+
+/** About the budget of a subscription. */
+export interface BudgetNotice {
+  readonly id: string;
+  readonly budget: string;
+  readonly type: string;
+  readonly subscription: string;
+  readonly url: string;
+  readonly body: string;
+}
 
 /** The job as a plain HTTP client reads it. */
 type RecordOf = (view: JobView, publicUrl: string) => Readonly<Record<string, unknown>>;

@@ -250,6 +250,7 @@ t.test('limits of a subscription hold for them as well', async (t) => {
     },
     {
       of: (_, model, usual) => (model === 'a' ? { ...usual, requests_per_minute: 7 } : usual),
+      countsTokens: false,
       close: async () => {},
     },
   );

@@ -137,7 +137,7 @@ t.test('limits set while the gateway runs apply within seconds', async (t) => {
     await sluice('limits', 'set', '--subscription', 'default', '--model', 'sluice/chat', '--rpm', '1'),
     {
       code: 0,
-      out: 'SUBSCRIPTION  MODEL        CONCURRENCY  RPM\nsub_default   sluice/chat  –            1\n',
+      out: 'SUBSCRIPTION  MODEL        CONCURRENCY  RPM\nsub_default   sluice/chat  –              1\n',
       err: soon,
     },
   );
@@ -182,9 +182,9 @@ t.test('limits set while the gateway runs apply within seconds', async (t) => {
     code: 0,
     out: [
       'SUBSCRIPTION  MODEL        CONCURRENCY  RPM',
-      'sub_default   (all)        5            –',
-      'sub_default   sluice/chat  –            1',
-      'sub_default   acme/none    1            –',
+      'sub_default   (all)                  5    –',
+      'sub_default   sluice/chat            –    1',
+      'sub_default   acme/none              1    –',
       '',
     ].join('\n'),
     err: '',
@@ -208,7 +208,7 @@ t.test('limits set while the gateway runs apply within seconds', async (t) => {
     ['limits set --rpm 5', 'limits set: say whose: --subscription SUBSCRIPTION'],
     [
       'limits set --subscription default',
-      'limits set: say what to limit, at least one of --concurrency NUMBER, --rpm NUMBER',
+      'limits set: say what to limit, at least one of --concurrency NUMBER, --rpm NUMBER, --tpm NUMBER, --prompt-tpm NUMBER, --completion-tpm NUMBER',
     ],
     [
       'limits set --subscription default --rpm 0',

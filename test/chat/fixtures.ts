@@ -34,6 +34,7 @@ import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { TokenCounts } from '../../src/ports/token-counts.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
+import { noQuotas } from '../no-quotas.ts';
 import { sampleModel } from '../samples.ts';
 import { shared } from '../shared.ts';
 
@@ -228,7 +229,11 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       check: () => Promise.resolve(),
       ...closes,
     },
-    streams: { mostGraceMs: 0, open: unused, find: unused, stats: unused, check: unused, ...closes },
+    quotas: noQuotas,
+    streams: {
+      ...{ mostGraceMs: 0, open: unused, find: unused, running: unused, stats: unused, check: unused },
+      ...closes,
+    },
     usage,
     ledger: { totals: unused, list: unused },
     media: shared<Media>({

@@ -94,6 +94,8 @@ t.test('a start that fails does not create the first key', async (t) => {
   const data = join(t.testdir(), 'data');
   await t.rejects(start({ PORT: String(port) }), { message: /taken/ });
   await t.rejects(start({ SLUICE_ADMIN_PORT: String(port) }), { message: /EADDRINUSE/ });
+  const group = { PORT: '0', SLUICE_DATA: data, SLUICE_ADMIN_PORT: String(port) };
+  t.match(await sluice(group, 'serve', '--processes', '2'), { code: 1, err: /EADDRINUSE/ });
   taken.close();
   const gateway = await start({});
   t.match(gateway.firstKey, /^sk-sluice-/);

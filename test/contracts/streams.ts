@@ -20,7 +20,7 @@ const eventText = (number: number, size = 20): string => `id: ${number}\ndata: $
 class Source {
   paused = false;
   cancelled = 0;
-  shutDowns = 0;
+  failures = 0;
   log: StreamLog | undefined;
   next = 0;
 
@@ -38,9 +38,13 @@ class Source {
     this.log?.end();
   }
 
-  shutDown(): void {
-    this.shutDowns++;
+  fail(): void {
+    this.failures++;
     this.cancel();
+  }
+
+  live(): never {
+    throw new Error('no request');
   }
 
   write(count: number, size?: number): string {

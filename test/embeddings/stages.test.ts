@@ -18,10 +18,12 @@ import type { Decided } from '../../src/ports/decision.ts';
 import type { Embedded } from '../../src/ports/embedding.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
+import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { VectorStores } from '../../src/ports/vector-stores.ts';
 import { caller, exchange, harness, lease, model, usageLog } from '../chat/fixtures.ts';
+import { shared } from '../shared.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -33,7 +35,10 @@ interface Read {
 const started = (keep?: UsageLog['record']) => {
   const { events, usage } = usageLog(keep);
   const billed = { exchange: exchange(), caller, task: { model: model() }, lease: lease(3) };
-  const account = inputAccount<Read>('/embeddings', () => 1)(billed);
+  const account = inputAccount(shared<Offload>({} as Offload), '/embeddings', {
+    inputsOf: (_: Read) => 1,
+    readings: () => [],
+  })(billed);
   const admitted = { ...billed, account };
   const source = new Subject<Read>();
   const seen: string[] = [];

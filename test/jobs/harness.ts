@@ -19,6 +19,7 @@ import type { Jobs, JobType, NewJob } from '../../src/ports/jobs.ts';
 import type { MusicCall, RenderCall } from '../../src/ports/render.ts';
 import type { State } from '../../src/ports/state.ts';
 import { eventually } from '../eventually.ts';
+import { noQuotas } from '../no-quotas.ts';
 import { ScriptedRenderer } from './scripted-renderer.ts';
 import { trustingCodec } from './trusting-codec.ts';
 
@@ -147,6 +148,7 @@ export const startHarness = async (t: Test, options: HarnessOptions = {}): Promi
         codec: trustingCodec,
         catalog,
         engines: { of: () => renderer.engine, health: () => ({}), close: async () => undefined },
+        quotas: noQuotas,
         usage: {
           record: (event) => {
             if (refusals.left-- > 0) return throwError(() => fail('unavailable', 'No room for usage'));

@@ -22,6 +22,7 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { State } from '../../src/ports/state.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
 import { createNotify } from '../../src/webhooks/webhooks.ts';
+import { noQuotas } from '../no-quotas.ts';
 import { type Actor, explore, type World } from './explore-interleavings.ts';
 
 const id = 'video_0123456789abcdef01234567';
@@ -89,7 +90,7 @@ const partsOf = (state: State, charges: string[], time: number) => {
     ensureOpen: () => undefined,
     close: async () => undefined,
   };
-  const settle = createSettle({ store, blobs, usage, notify });
+  const settle = createSettle({ store, blobs, usage, quotas: noQuotas, notify });
   const slots = createSlots(state, { now, leaseMs });
   return { store, now, keptMs, settle, slots, deliveries, blobs, log, notices: new Notices() };
 };

@@ -12,6 +12,7 @@ import type { Engine } from '../../src/ports/engine.ts';
 import type { RenderEvent } from '../../src/ports/render.ts';
 import type { State } from '../../src/ports/state.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
+import { noQuotas } from '../no-quotas.ts';
 import { crashPoints } from './crash-points.ts';
 import { videoModel } from './harness.ts';
 import { trustingCodec } from './trusting-codec.ts';
@@ -90,6 +91,7 @@ const jobs = createJobs(
     },
     engines: { of: () => engine, health: () => ({}), close: async () => undefined },
     usage: accounts.usage,
+    quotas: noQuotas,
     notify: webhooks.notify,
     publicUrl,
     log,

@@ -16,6 +16,7 @@ import { Deliveries } from '../../src/webhooks/deliveries.ts';
 import { startWorker } from '../../src/worker.ts';
 import { eventually, patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
+import { noQuotas } from '../no-quotas.ts';
 import { end } from '../services/child.ts';
 import { type RedisService, redisMissing, startRedis } from '../services/redis.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -47,6 +48,7 @@ const start = async (t: Test, redis: RedisService) => {
       catalog: { list: () => [], inService: unused, resolve: unused, find: unused, findPublic: unused },
       engines: { of: unused, health: unused, close: async () => undefined },
       usage: { record: unused, ensureOpen: unused, close: async () => undefined },
+      quotas: noQuotas,
       notify: async ({ job }, ending) => {
         const id = `${job.id}-${ending}`;
         const { subscription } = job;

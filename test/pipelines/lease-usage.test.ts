@@ -51,6 +51,7 @@ t.test('an account that cannot tell its tokens does not keep the slot', async (t
     { ...ports.admission, admit: () => lease },
     compose(
       withAccount(
+        ports,
         broken,
         compose(() => NEVER),
       ),

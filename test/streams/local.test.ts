@@ -26,7 +26,10 @@ const source = () => ({
     this.paused = false;
   },
   cancel: () => {},
-  shutDown: () => {},
+  fail: () => {},
+  live: () => {
+    throw new Error('no request');
+  },
 });
 
 const stream = (id: string, subscription = 'sub_1', graceMs = 60_000) => ({

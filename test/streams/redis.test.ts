@@ -27,7 +27,15 @@ const open = async (url: string, prefix: string, folder: string, deadMs = 10_000
 
 const newPrefix = (): string => `sluice-test-${randomBytes(6).toString('hex')}:`;
 
-const quiet = { pause: () => {}, resume: () => {}, cancel: () => {}, shutDown: () => {} };
+const quiet = {
+  pause: () => {},
+  resume: () => {},
+  cancel: () => {},
+  fail: () => {},
+  live: () => {
+    throw new Error('no request');
+  },
+};
 
 t.test('contract', { skip: redisMissing() ?? false }, async (t) => {
   const service = await startRedis();

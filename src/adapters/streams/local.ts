@@ -2,7 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { fail } from '../../errors.ts';
-import type { KeptStream, NewStream, StreamLog, StreamStats, Streams } from '../../ports/streams.ts';
+import type {
+  KeptStream,
+  NewStream,
+  StreamLog,
+  StreamSource,
+  StreamStats,
+  Streams,
+} from '../../ports/streams.ts';
 import { lastEvent } from './event-text.ts';
 import { Log } from './log.ts';
 import { LogBudget, type LogLimits } from './log-budget.ts';
@@ -89,7 +96,7 @@ export class LocalStreams implements Streams {
       },
       cancel: async () => this.cancel(log),
       remove: async () => this.drop(log),
-      shutDown: () => log.stream.source.shutDown(),
+      fail: (error) => log.stream.source.fail(error),
     };
   }
 
@@ -104,6 +111,10 @@ export class LocalStreams implements Streams {
     this.logs.delete(log.stream.id);
     this.#paused += log.pauses;
     log.release();
+  }
+
+  running(): readonly StreamSource[] {
+    return [...this.logs.values()].filter(({ ended }) => !ended).map(({ stream }) => stream.source);
   }
 
   stats(): StreamStats {
@@ -137,7 +148,7 @@ export class LocalStreams implements Streams {
   /** Sources write why they end once their usage is recorded. */
   async shutDown(): Promise<void> {
     const running = [...this.logs.values()].filter(({ ended }) => !ended);
-    for (const { stream } of running) stream.source.shutDown();
+    for (const { stream } of running) stream.source.fail(fail('unavailable', 'The server is shutting down'));
     const until = performance.now() + shutDownMs;
     while (running.some(({ ended }) => !ended) && performance.now() < until) await delay(10);
   }

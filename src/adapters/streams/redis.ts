@@ -9,6 +9,7 @@ import type {
   LastEvents,
   NewStream,
   StreamLog,
+  StreamSource,
   StreamStats,
   Streams,
 } from '../../ports/streams.ts';
@@ -156,7 +157,7 @@ export class RedisStreams implements Streams {
         this.#store.send(record.holder, `remove ${id}`);
         await this.#store.remove(id);
       },
-      shutDown: undefined,
+      fail: undefined,
     };
   }
 
@@ -215,6 +216,10 @@ export class RedisStreams implements Streams {
     const store = this.#store;
     store.beat(this.#deadMs).catch(() => undefined);
     for (const [id, mirror] of this.#mirrors) store.extend(id, mirror.ttlMs).catch(() => undefined);
+  }
+
+  running(): readonly StreamSource[] {
+    return this.#local.running();
   }
 
   stats(): StreamStats {

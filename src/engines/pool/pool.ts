@@ -33,6 +33,10 @@ interface ReplicaStats {
   readonly circuit: Circuit;
   /** Calls in flight. */
   readonly busy: number;
+  /** What clients and logs call it. */
+  readonly alias: string;
+  /** Taken out by an operator. */
+  readonly drained: boolean;
 }
 
 export interface PoolOptions extends Partial<QueueRules> {
@@ -116,6 +120,22 @@ export class ReplicaPool {
     this.startWaiters();
   }
 
+  /** By an operator: those at this address get no more calls, or get them again. False: there is none. */
+  setDrained(url: string, drained: boolean): boolean {
+    const found = this.#replicas.filter((replica) => replica.url === url);
+    for (const replica of found) {
+      if (replica.drained === drained) continue;
+      replica.drained = drained;
+      if (drained) this.#policy.forget(replica);
+      this.#log.info(
+        { replica: url, calls: replica.busy },
+        drained ? 'replica drained' : 'replica undrained',
+      );
+    }
+    this.startWaiters();
+    return found.length > 0;
+  }
+
   #drain(replica: Replica): void {
     this.#policy.forget(replica);
     this.#log.info({ replica: replica.url, calls: replica.busy }, 'replica left');
@@ -163,7 +183,7 @@ export class ReplicaPool {
   }
 
   #hasReplicaFor({ tried }: PooledCall): boolean {
-    return this.#replicas.some((replica) => !replica.ejected && !tried.includes(replica));
+    return this.#replicas.some((replica) => replica.inService && !tried.includes(replica));
   }
 
   /** Starts waiters while replicas are free. A call that ends inside this loop is noticed by it. */
@@ -187,14 +207,13 @@ export class ReplicaPool {
 
   /** `retry-after`: when the queue should have been served, or the first cooldown is over. */
   refusal(now = performance.now()): EngineError {
-    const healthy = this.#replicas.filter((replica) => !replica.ejected).length;
+    const healthy = this.#replicas.filter((replica) => replica.inService).length;
     // Without a limit there are endless slots, but none on replicas that are ejected.
-    const wait =
-      this.#replicas.length === 0
-        ? EMPTY_WAIT_MS
-        : healthy === 0
-          ? Math.min(...this.#replicas.map((replica) => replica.cooldownLeft(now)))
-          : this.#pace.estimate(this.#queue.size + 1, this.#concurrency * healthy, now);
+    const wait = this.#replicas.every(({ drained }) => drained)
+      ? EMPTY_WAIT_MS
+      : healthy === 0
+        ? Math.min(...this.#replicas.filter(({ drained }) => !drained).map((each) => each.cooldownLeft(now)))
+        : this.#pace.estimate(this.#queue.size + 1, this.#concurrency * healthy, now);
     return new EngineError(
       'unavailable',
       healthy === 0 ? 'The model is unavailable, try again' : 'The model is busy, try again',
@@ -206,7 +225,7 @@ export class ReplicaPool {
   // ── health ─────────────────────────────────────────────────────────────────────────────────────
 
   health(): 'ok' | 'down' {
-    return this.#replicas.some((replica) => !replica.ejected) ? 'ok' : 'down';
+    return this.#replicas.some((replica) => replica.inService) ? 'ok' : 'down';
   }
 
   stats(): PoolStats {
@@ -215,7 +234,9 @@ export class ReplicaPool {
       waiting: this.#queue.size,
       retries: { made: this.budget.made, refused: this.budget.refused },
       continuations: { ...this.continuations },
-      replicas: this.#replicas.map(({ url, circuit, busy }) => ({ url, circuit, busy })),
+      replicas: this.#replicas.map(({ url, alias, circuit, busy, drained }) => ({
+        ...{ url, alias, circuit, busy, drained },
+      })),
     };
   }
 
@@ -231,7 +252,8 @@ export class ReplicaPool {
       this.#log.error({ replica: replica.url, err: error.cause }, 'engine refuses the gateway');
     if (error.fault === 'none') return;
     // The last one is kept while it responds to other calls.
-    if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && !other.ejected)) return;
+    if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && other.inService))
+      return;
     if (!replica.failed(error.fault, performance.now())) return;
     // Most likely restarted by the time it is back.
     if (error.fault === 'connection') this.#policy.forget(replica);

@@ -26,6 +26,8 @@ export class Replica {
   busy = 0;
   /** Those whose response has begun. */
   answering = 0;
+  /** An operator has taken it out: it finishes what it has, and gets no more calls. */
+  drained = false;
   #connectionFailures = 0;
   #serverFailures = 0;
   /** Failures since it was ejected, the first included. */
@@ -66,6 +68,11 @@ export class Replica {
     return this.#openUntil > 0;
   }
 
+  /** It takes calls, now or when it has room. */
+  get inService(): boolean {
+    return !this.drained && this.#openUntil === 0;
+  }
+
   get circuit(): Circuit {
     if (!this.ejected) return 'closed';
     return performance.now() < this.#openUntil ? 'open' : 'half-open';
@@ -81,6 +88,7 @@ export class Replica {
   }
 
   canTake(now: number, concurrency: number): boolean {
+    if (this.drained) return false;
     if (this.#openUntil > 0) return now >= this.#openUntil && this.busy === 0;
     return this.busy < concurrency;
   }

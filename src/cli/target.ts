@@ -60,5 +60,5 @@ const savedToken = (url: string): string => {
 export const adminAddress = (url: string): string => {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new UsageError(`--url takes an address such as http://127.0.0.1:9787, not "${url}"`);
-  return url.replace(/\/+$/, '').replace(/\/admin\/v1$/, '');
+  return url.replace(/(?<!\/)\/+$/, '').replace(/\/admin\/v1$/, '');
 };

@@ -1,6 +1,6 @@
 /** A sample model and call, of which tests change what matters to them. */
 import type { Model } from '../schemas/catalog.ts';
-import type { ChatCall, ChatMessage } from '../src/ports/chat.ts';
+import type { ChatCall, ChatMessage } from '../src/ports/engines/chat.ts';
 
 export const sampleModel = (change: Partial<Model> = {}): Model => ({
   id: 'acme/writer-large',

@@ -4,7 +4,7 @@ import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
 import { embeddingWire } from '../../src/engines/wires/openai/embed.ts';
 import { continuationWire } from '../../src/engines/wires/openai/score.ts';
-import type { Embedded, EmbeddingCall, VectorEncoding } from '../../src/ports/embedding.ts';
+import type { Embedded, EmbeddingCall, VectorEncoding } from '../../src/ports/engines/embedding.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { embedText } from '../../src/simulator/embeddings/embed-text.ts';
 import { writeVector } from '../../src/vectors.ts';

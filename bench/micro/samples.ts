@@ -5,7 +5,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import { type ChatCall, type Parts, toJsonText } from '../../src/ports/chat.ts';
+import { type ChatCall, type Parts, toJsonText } from '../../src/ports/engines/chat.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import * as chunks from '../chunks.ts';
 import { chatRequest } from '../load/request.ts';

@@ -2,7 +2,7 @@
 import type { Dispatch } from '../../src/engines/pool/dispatch.ts';
 import type { Policy, RoutedCall } from '../../src/engines/pool/policies/policy.ts';
 import { Replica } from '../../src/engines/pool/replica.ts';
-import type { ChatCall, ChatMessage } from '../../src/ports/chat.ts';
+import type { ChatCall, ChatMessage } from '../../src/ports/engines/chat.ts';
 import { VirtualClock } from './clock.ts';
 import { answerTo, type Driven, drive, rendered, type Sent } from './drive.ts';
 import { type EngineSettings, type Hashed, hashed, PrefixEngine } from './prefix-engine.ts';

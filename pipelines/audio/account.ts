@@ -2,9 +2,9 @@
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { secondsCost } from '../../src/billing/cost.ts';
 import { fail } from '../../src/errors.ts';
+import { type Spoken, sampleBytes, speechRate } from '../../src/ports/engines/speech.ts';
+import type { Transcribed } from '../../src/ports/engines/transcription.ts';
 import type { MostUsed } from '../../src/ports/quotas.ts';
-import { type Spoken, sampleBytes, speechRate } from '../../src/ports/speech.ts';
-import type { Transcribed } from '../../src/ports/transcription.ts';
 import { type Account, type Billed, type Outcome, usageEvent } from '../core/account.ts';
 import { mostCost, mostOfAny } from '../core/most-used.ts';
 import type { SpeechTask } from './read-speech-request.ts';

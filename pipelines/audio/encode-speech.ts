@@ -5,9 +5,9 @@ import { fail } from '../../src/errors.ts';
 import { JoinedBytes } from '../../src/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec, Conversion } from '../../src/ports/codec.ts';
+import { type Spoken, speechRate } from '../../src/ports/engines/speech.ts';
 import type { Caller } from '../../src/ports/exchange.ts';
 import type { Shared } from '../../src/ports/shared.ts';
-import { type Spoken, speechRate } from '../../src/ports/speech.ts';
 import { fromOperator, type Transform } from '../core/stage.ts';
 import type { SpeechTask } from './read-speech-request.ts';
 

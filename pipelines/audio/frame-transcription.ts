@@ -1,8 +1,8 @@
 /** Frames a transcript as one response, or as an event for each part. */
 import { map, type Observer, pipe, reduce } from 'rxjs';
 import { secondsCost } from '../../src/billing/cost.ts';
+import type { Transcribed } from '../../src/ports/engines/transcription.ts';
 import { jsonReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
-import type { Transcribed } from '../../src/ports/transcription.ts';
 import { fromOperator, type Transform, transform } from '../core/stage.ts';
 import { EventFrame, sseEvent } from './event-frame.ts';
 import type { TranscriptionTask } from './read-transcription.ts';

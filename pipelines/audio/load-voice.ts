@@ -1,9 +1,9 @@
 /** Loads the clip that an admitted speech request clones its voice from: 400 413 names the field. */
 import { map, switchMap } from 'rxjs';
 import { maxClipBytes, maxClipSeconds } from '../../schemas/speech.ts';
+import type { SpeechVoice } from '../../src/ports/engines/speech.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { SpeechVoice } from '../../src/ports/speech.ts';
 import type { Step } from '../core/stage.ts';
 import { decodeAudio, probeAudio } from './load-audio.ts';
 import type { SpeechDraft, SpeechTask } from './read-speech-request.ts';

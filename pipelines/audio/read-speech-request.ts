@@ -4,8 +4,8 @@ import { type SpeechFields, type SpeechFormat, SpeechOptions } from '../../schem
 import { ApiError, fail } from '../../src/errors.ts';
 import { isObject } from '../../src/json-schema.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
+import type { SpeechCall, SpeechVoice } from '../../src/ports/engines/speech.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import type { SpeechCall, SpeechVoice } from '../../src/ports/speech.ts';
 import { checkText, engineSeed, invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';

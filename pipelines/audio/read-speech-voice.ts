@@ -2,8 +2,8 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { SpeechFields } from '../../schemas/speech.ts';
 import { voicesOf } from '../../src/catalog/entry.ts';
+import type { SpeechVoice } from '../../src/ports/engines/speech.ts';
 import type { Base64 } from '../../src/ports/media.ts';
-import type { SpeechVoice } from '../../src/ports/speech.ts';
 import { invalid } from '../core/checks.ts';
 import { checkAudio } from './load-audio.ts';
 

@@ -1,8 +1,8 @@
 /** POST /audio/speech: speech from a text, as a file, as samples or as events. */
 import { SpeechFields } from '../../schemas/speech.ts';
+import type { Spoken } from '../../src/ports/engines/speech.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Spoken } from '../../src/ports/speech.ts';
 import { withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';

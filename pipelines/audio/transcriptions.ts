@@ -1,7 +1,8 @@
 /** POST /audio/transcriptions: the text of a recording, whole or as it is recognised. */
+
+import type { Transcribed } from '../../src/ports/engines/transcription.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Transcribed } from '../../src/ports/transcription.ts';
 import { withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';

@@ -1,5 +1,5 @@
 /** JSON that the framings of the chat format share. */
-import type { TokenUsage } from '../../src/ports/chat.ts';
+import type { TokenUsage } from '../../src/ports/engines/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 import type { Finish } from '../conversation/finishes.ts';
 

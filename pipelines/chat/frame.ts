@@ -1,7 +1,7 @@
 /** Frames a conversation in the chat format: one JSON object, or a stream of chunks. */
 
 import type { Observer } from 'rxjs';
-import type { Logprob, TextPart, TokenUsage } from '../../src/ports/chat.ts';
+import type { Logprob, TextPart, TokenUsage } from '../../src/ports/engines/chat.ts';
 import { jsonTextReply, type Reply, type ReplyBody, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { quoted } from '../../src/quoted.ts';

@@ -1,7 +1,7 @@
 /** Reads tools, tool choice and response format of a chat request: 400 for what they do not allow. */
 
 import type { ChatRequest } from '../../schemas/chat.ts';
-import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
+import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/engines/chat.ts';
 import { noTools, plainText } from '../conversation/chat-task.ts';
 import { readSchema } from '../conversation/read-schema.ts';
 import { invalid, required } from '../core/checks.ts';

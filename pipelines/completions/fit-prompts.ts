@@ -1,6 +1,6 @@
 /** Fits the completion limit into the context window beside the longest prompt: 400 when that alone fills it. */
 import { forkJoin, map } from 'rxjs';
-import type { TextPrompt } from '../../src/ports/completion.ts';
+import type { TextPrompt } from '../../src/ports/engines/completion.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Shared } from '../../src/ports/shared.ts';

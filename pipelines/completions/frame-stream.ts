@@ -1,6 +1,6 @@
 /** Writes the chunks of a text completion. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
-import type { TextPart } from '../../src/ports/chat.ts';
+import type { TextPart } from '../../src/ports/engines/chat.ts';
 import { usageJson } from '../chat/completion-json.ts';
 import { type Finish, Finishes } from '../conversation/finishes.ts';
 import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';

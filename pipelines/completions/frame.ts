@@ -1,6 +1,6 @@
 /** Frames a text completion: one JSON object, or a stream of chunks. */
 import type { Observer } from 'rxjs';
-import { type Logprob, type TokenUsage, toJsonText } from '../../src/ports/chat.ts';
+import { type Logprob, type TokenUsage, toJsonText } from '../../src/ports/engines/chat.ts';
 import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { quoted } from '../../src/quoted.ts';

@@ -1,5 +1,5 @@
 /** Writes log-probabilities as the lists of a text completion. */
-import type { Logprob } from '../../src/ports/chat.ts';
+import type { Logprob } from '../../src/ports/engines/chat.ts';
 
 /** `offset` is where the first of them begins in its text, in characters. */
 export const logprobsJson = (logprobs: readonly Logprob[], offset: number): string => {

@@ -2,7 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import { CompletionFields, maxChoices } from '../../schemas/completions.ts';
 import { fail } from '../../src/errors.ts';
-import type { CompletionCall } from '../../src/ports/completion.ts';
+import type { CompletionCall } from '../../src/ports/engines/completion.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import { readStop } from '../chat/read-request.ts';
 import { dialect, namesOf, readOtherFields } from '../conversation/other-fields.ts';

@@ -1,7 +1,7 @@
 /** A chat request on its way to an engine, whatever format it has. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { AnswerFormat, ChatCall, Effort, Thinking, Tool } from '../../src/ports/chat.ts';
-import type { CompletionCall } from '../../src/ports/completion.ts';
+import type { AnswerFormat, ChatCall, Effort, Thinking, Tool } from '../../src/ports/engines/chat.ts';
+import type { CompletionCall } from '../../src/ports/engines/completion.ts';
 import type { Rereadable } from '../core/fallbacks.ts';
 import type { ResumableDraft } from '../core/resumable.ts';
 import type { PendingMedia } from './media-parts.ts';

@@ -1,5 +1,5 @@
 /** Prepares a final assistant message to be continued: 400 when it cannot be. */
-import type { ChatMessage, TextContent } from '../../src/ports/chat.ts';
+import type { ChatMessage, TextContent } from '../../src/ports/engines/chat.ts';
 import { invalid } from '../core/checks.ts';
 
 export interface Conversation {

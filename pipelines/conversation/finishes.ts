@@ -1,5 +1,5 @@
 /** Tracks which choices of a stream have finished, and holds the last finish until the usage arrives. */
-import type { Part } from '../../src/ports/chat.ts';
+import type { Part } from '../../src/ports/engines/chat.ts';
 
 export type Finish = Extract<Part, { type: 'finish' }>;
 

@@ -1,5 +1,5 @@
 /** Gives a conversation that was read again, for a fallback, what was loaded into it the first time. */
-import type { ChatMessage } from '../../src/ports/chat.ts';
+import type { ChatMessage } from '../../src/ports/engines/chat.ts';
 import type { ChatDraft } from './chat-task.ts';
 
 /** Media is not fetched twice, and a vector store not searched twice. */

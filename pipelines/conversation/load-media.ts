@@ -1,7 +1,7 @@
 /** Loads the media and documents of an admitted request, bounded in size: 400 413 names the part. */
 import { catchError, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
-import type { MediaContent, UserContent } from '../../src/ports/chat.ts';
+import type { MediaContent, UserContent } from '../../src/ports/engines/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Media, MediaData, MediaRule } from '../../src/ports/media.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';

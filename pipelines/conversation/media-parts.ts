@@ -2,7 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { ContentPart } from '../../schemas/chat.ts';
 import { checkSource } from '../../src/media/check-source.ts';
-import type { MediaContent, UserContent } from '../../src/ports/chat.ts';
+import type { MediaContent, UserContent } from '../../src/ports/engines/chat.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { invalid, required, sourceOf } from '../core/checks.ts';

@@ -1,6 +1,6 @@
 /** Orders the parts of a response: one tool call after the other, uninterrupted. */
 import { type ApiError, fail } from '../../src/errors.ts';
-import type { Part, Parts } from '../../src/ports/chat.ts';
+import type { Part, Parts } from '../../src/ports/engines/chat.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
 
 export const orderParts: Transform<Parts, Parts, unknown> = transform((next) => new Ordered(next));

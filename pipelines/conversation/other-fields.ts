@@ -3,7 +3,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import { ChatRequest } from '../../schemas/chat.ts';
 import { CompletionFields } from '../../schemas/completions.ts';
 import { type ApiError, type ErrorKind, fail } from '../../src/errors.ts';
-import type { Forwarded } from '../../src/ports/chat.ts';
+import type { Forwarded } from '../../src/ports/engines/chat.ts';
 import { freeJson } from '../core/parse-json.ts';
 import { type Instead, isNothing, serverFields } from './server-fields.ts';
 

@@ -1,7 +1,7 @@
 /** Reads the sampling of a request; what it leaves out is the model's default, or the contract's. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatRequest } from '../../schemas/chat.ts';
-import type { Sampling } from '../../src/ports/chat.ts';
+import type { Sampling } from '../../src/ports/engines/chat.ts';
 import { engineSeed, invalid } from '../core/checks.ts';
 
 /** Not left to engines, whose own are those of a model's files, or of the server. */

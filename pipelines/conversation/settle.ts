@@ -1,6 +1,6 @@
 /** Checks how an engine ends its response: failures and early ends become errors. */
 import { type ApiError, fail } from '../../src/errors.ts';
-import type { Part, Parts } from '../../src/ports/chat.ts';
+import type { Part, Parts } from '../../src/ports/engines/chat.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
 
 /** Parts without failures. */

@@ -1,6 +1,6 @@
 /** Decides how long a model thinks: a 400 names what it cannot do. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { Effort, Thinking } from '../../src/ports/chat.ts';
+import type { Effort, Thinking } from '../../src/ports/engines/chat.ts';
 import { invalid } from '../core/checks.ts';
 import type { ChatDraft, ThinkingSettings } from './chat-task.ts';
 

@@ -2,10 +2,10 @@
 import { forkJoin, ignoreElements, map, type Observable, of, tap } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { LeaseUsage } from '../../src/ports/admission.ts';
-import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
+import type { TextPart, TokenUsage } from '../../src/ports/engines/chat.ts';
+import type { Generated, TokenCounts } from '../../src/ports/engines/token-counts.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { MostUsed } from '../../src/ports/quotas.ts';
-import type { Generated, TokenCounts } from '../../src/ports/token-counts.ts';
 import { DeliveredText } from '../../src/tokens/delivered-text.ts';
 import {
   estimatePrompt,

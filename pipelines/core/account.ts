@@ -4,7 +4,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { secondsCost, tokenCost } from '../../src/billing/cost.ts';
 import type { Lease, LeaseUsage } from '../../src/ports/admission.ts';
-import type { TokenUsage } from '../../src/ports/chat.ts';
+import type { TokenUsage } from '../../src/ports/engines/chat.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { PromptSource, Quota } from '../../src/ports/quotas.ts';
 

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { fail } from '../../src/errors.ts';
 import type { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Engine, Flow } from '../../src/ports/engine.ts';
+import type { Engine, Flow } from '../../src/ports/engines/engine.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Quota } from '../../src/ports/quotas.ts';

@@ -1,6 +1,6 @@
 /** Frames decisions as one JSON object. */
 import type { DecisionAnswer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
-import type { Decided } from '../../src/ports/decision.ts';
+import type { Decided } from '../../src/ports/engines/decision.ts';
 import { jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Counted } from '../core/count-inputs.ts';
 import { type Framing, responseKey } from '../core/frame.ts';

@@ -1,7 +1,7 @@
 /** Reads a decisions request into the call for its engine, and writes the prompts of its questions. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { DecisionsRequest, Question } from '../../schemas/systemone.ts';
-import type { AllowedAnswer, DecisionCall, DecisionQuestion } from '../../src/ports/decision.ts';
+import type { AllowedAnswer, DecisionCall, DecisionQuestion } from '../../src/ports/engines/decision.ts';
 import { freeJson } from '../core/parse-json.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 

@@ -3,7 +3,7 @@ import { DecisionsRequest } from '../../schemas/systemone.ts';
 import { parseName } from '../../src/catalog/model-names.ts';
 import { ApiError, type ErrorKind } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
-import type { Decided } from '../../src/ports/decision.ts';
+import type { Decided } from '../../src/ports/engines/decision.ts';
 import type { Caller, KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -1,5 +1,5 @@
 /** Counts the inputs and tokens of embeddings: the engine's own number, else ours. */
-import type { Embedded, EmbeddingInput } from '../../src/ports/embedding.ts';
+import type { Embedded, EmbeddingInput } from '../../src/ports/engines/embedding.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Shared } from '../../src/ports/shared.ts';
 import { lengthOf } from '../../src/tokens/prompt.ts';

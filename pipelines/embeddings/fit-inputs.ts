@@ -1,6 +1,6 @@
 /** Cuts inputs that are longer than the model reads. */
 import { map, of } from 'rxjs';
-import type { EmbeddingInput } from '../../src/ports/embedding.ts';
+import type { EmbeddingInput } from '../../src/ports/engines/embedding.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Shared } from '../../src/ports/shared.ts';

@@ -1,5 +1,5 @@
 /** Frames vectors as one JSON object, sent in chunks where it is large. */
-import type { VectorJson } from '../../src/ports/embedding.ts';
+import type { VectorJson } from '../../src/ports/engines/embedding.ts';
 import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
 import { type Framing, responseKey } from '../core/frame.ts';
 import type { BodyChunk, FramedReply } from '../core/paced-bytes.ts';

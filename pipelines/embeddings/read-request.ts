@@ -1,7 +1,7 @@
 /** Reads an embeddings request into the call for its engine: a 400 names the field or the input. */
 import type { Model } from '../../schemas/catalog.ts';
 import { type EmbeddingsFields, maxInputs } from '../../schemas/embeddings.ts';
-import type { EmbeddingCall, EmbeddingInput } from '../../src/ports/embedding.ts';
+import type { EmbeddingCall, EmbeddingInput } from '../../src/ports/engines/embedding.ts';
 import { invalid } from '../core/checks.ts';
 import { readInputs } from '../core/read-inputs.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';

@@ -5,7 +5,7 @@ import type { ImageCapabilities, ImageParameters } from '../../schemas/image-cap
 import { fail } from '../../src/errors.ts';
 import { chooseSize } from '../../src/images/choose-size.ts';
 import { imageSpecOf, namesOf, settings } from '../../src/images/spec.ts';
-import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/image.ts';
+import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/engines/image.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { checkEnum, checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';

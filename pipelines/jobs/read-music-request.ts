@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { type MusicRequest, musicSettings } from '../../schemas/music.ts';
 import { fail } from '../../src/errors.ts';
 import { expectedMusicMs, type MusicSpec, musicSpec } from '../../src/music/spec.ts';
-import type { MusicCall } from '../../src/ports/render.ts';
+import type { MusicCall } from '../../src/ports/engines/render.ts';
 import { checkEnum, checkRange, checkText } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readSeed } from './read-seed.ts';

@@ -1,5 +1,5 @@
 /** Reads the seed of a render, of up to 64 bits: 400 names the field. */
-import type { RenderCall } from '../../src/ports/render.ts';
+import type { RenderCall } from '../../src/ports/engines/render.ts';
 import { invalid } from '../core/checks.ts';
 import type { Setting } from './render-settings.ts';
 

@@ -2,8 +2,8 @@
 import type { InputReference, VideoFields } from '../../schemas/videos.ts';
 import { fail } from '../../src/errors.ts';
 import { isObject } from '../../src/json-schema.ts';
+import type { RenderInput } from '../../src/ports/engines/render.ts';
 import type { Base64 } from '../../src/ports/media.ts';
-import type { RenderInput } from '../../src/ports/render.ts';
 import type { VideoSpec } from '../../src/video/spec.ts';
 import { invalid, required } from '../core/checks.ts';
 import { FormFile } from './read-video-form.ts';

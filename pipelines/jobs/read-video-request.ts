@@ -1,7 +1,7 @@
 /** Reads a video request into a render: 400 names the field, 503 without a spec. */
 import { randomInt } from 'node:crypto';
 import { type VideoFields, videoSettings } from '../../schemas/videos.ts';
-import type { VideoCall } from '../../src/ports/render.ts';
+import type { VideoCall } from '../../src/ports/engines/render.ts';
 import { billedSeconds } from '../../src/video/bill.ts';
 import { readPicture } from '../../src/video/picture.ts';
 import { readSchedule, type Schedule } from '../../src/video/schedule.ts';

@@ -1,6 +1,6 @@
 /** A validated render that has not started yet. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { RenderCall } from '../../src/ports/render.ts';
+import type { RenderCall } from '../../src/ports/engines/render.ts';
 import type { WantedMedia } from './read-video-media.ts';
 
 export interface RenderTask {

@@ -2,7 +2,7 @@
 import { type Observable, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { CountTokensRequest } from '../../schemas/messages.ts';
-import type { MediaContent } from '../../src/ports/chat.ts';
+import type { MediaContent } from '../../src/ports/engines/chat.ts';
 import { jsonReply, type KeyedPipeline, type KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Prompt } from '../../src/tokens/prompt.ts';

@@ -1,6 +1,6 @@
 /** Writes the events of a message. */
 import type { ApiError } from '../../src/errors.ts';
-import type { JsonText, TokenUsage } from '../../src/ports/chat.ts';
+import type { JsonText, TokenUsage } from '../../src/ports/engines/chat.ts';
 import { escaped, quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
 import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';

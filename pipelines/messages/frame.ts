@@ -2,7 +2,7 @@
 
 import type { Observer } from 'rxjs';
 import { isObject } from '../../src/json-schema.ts';
-import { fromJsonText, type JsonText } from '../../src/ports/chat.ts';
+import { fromJsonText, type JsonText } from '../../src/ports/engines/chat.ts';
 import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';

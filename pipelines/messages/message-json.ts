@@ -1,5 +1,5 @@
 /** JSON that the framings of the messages format share. */
-import type { FinishReason, Part, TokenUsage } from '../../src/ports/chat.ts';
+import type { FinishReason, Part, TokenUsage } from '../../src/ports/engines/chat.ts';
 import type { Thinker } from '../../src/signatures/signing.ts';
 import type { MessagesFraming } from './read-request.ts';
 

@@ -7,7 +7,7 @@ import type {
   ToolResultPart,
   ToolUseBlock,
 } from '../../schemas/message-blocks.ts';
-import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
+import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/engines/chat.ts';
 import {
   addMedia,
   documentHeading,

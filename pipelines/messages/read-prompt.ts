@@ -1,6 +1,6 @@
 /** Reads the prompt of a messages request: 400 names the field. */
 import type { CountTokensRequest } from '../../schemas/messages.ts';
-import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
+import type { AnswerFormat, ChatCall } from '../../src/ports/engines/chat.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { plainText } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';

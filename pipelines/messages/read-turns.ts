@@ -1,7 +1,13 @@
 /** Reads the turns of a messages request: those of one role are merged, tool results come first. */
 import type { InputBlock } from '../../schemas/message-blocks.ts';
 import type { CountTokensRequest, InputMessage } from '../../schemas/messages.ts';
-import type { ChatMessage, TextContent, Thought, ToolCall, UserContent } from '../../src/ports/chat.ts';
+import type {
+  ChatMessage,
+  TextContent,
+  Thought,
+  ToolCall,
+  UserContent,
+} from '../../src/ports/engines/chat.ts';
 import type { MediaCollector } from '../conversation/media-parts.ts';
 import { invalid } from '../core/checks.ts';
 import {

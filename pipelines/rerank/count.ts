@@ -1,8 +1,8 @@
 /** Counts the documents and tokens of a rerank request: the engine's own number, else ours. */
 import { map, mergeMap, of, switchMap } from 'rxjs';
+import type { Reranked } from '../../src/ports/engines/rerank.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
-import type { Reranked } from '../../src/ports/rerank.ts';
 import type { Shared } from '../../src/ports/shared.ts';
 import { type Counted, inputAccount } from '../core/count-inputs.ts';
 import { countTexts } from '../core/count-texts.ts';

@@ -1,7 +1,7 @@
 /** Reads a rerank request into the call for its engine: a 400 names the field or the document. */
 import type { Model } from '../../schemas/catalog.ts';
 import { maxDocuments, type RerankFields } from '../../schemas/rerank.ts';
-import type { RerankCall } from '../../src/ports/rerank.ts';
+import type { RerankCall } from '../../src/ports/engines/rerank.ts';
 import { invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 

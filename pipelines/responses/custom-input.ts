@@ -1,5 +1,5 @@
 /** Cuts the text for a custom tool out of the JSON arguments that the engine streams. */
-import { fromJsonText, type JsonText, toJsonText } from '../../src/ports/chat.ts';
+import { fromJsonText, type JsonText, toJsonText } from '../../src/ports/engines/chat.ts';
 
 /** What stands before the text: the one parameter of the function that a custom tool becomes. */
 const opening = /^\s*\{\s*"input"\s*:\s*"/;

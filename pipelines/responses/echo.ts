@@ -1,7 +1,7 @@
 /** Renders the request fields that every response object repeats. */
 import type { ResponsesRequest } from '../../schemas/responses.ts';
 import type { RequestTool } from '../../schemas/responses-input.ts';
-import type { AnswerFormat } from '../../src/ports/chat.ts';
+import type { AnswerFormat } from '../../src/ports/engines/chat.ts';
 import { freeJson } from '../core/parse-json.ts';
 
 /** Some clients accept null where others need the field left out: these values suit them all. */

@@ -1,6 +1,6 @@
 /** Writes the events of a response. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
-import type { FinishReason } from '../../src/ports/chat.ts';
+import type { FinishReason } from '../../src/ports/engines/chat.ts';
 import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
 import {

@@ -1,7 +1,7 @@
 /** Frames a conversation in the responses format: one response object, or its events. */
 
 import type { Observer } from 'rxjs';
-import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
+import type { FinishReason, TokenUsage } from '../../src/ports/engines/chat.ts';
 import { jsonTextReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { ChatTask } from '../conversation/chat-task.ts';
 import { StreamFrame } from '../conversation/frame-stream.ts';

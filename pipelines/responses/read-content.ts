@@ -2,7 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { InputPart, ReadItem } from '../../schemas/responses-input.ts';
 import type { ApiError } from '../../src/errors.ts';
-import type { TextContent, UserContent } from '../../src/ports/chat.ts';
+import type { TextContent, UserContent } from '../../src/ports/engines/chat.ts';
 import {
   addMedia,
   audioReference,

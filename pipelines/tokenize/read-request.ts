@@ -2,8 +2,8 @@
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 import type { DetokenizeFields, TokenizeRequest } from '../../schemas/tokenize.ts';
 import { fail } from '../../src/errors.ts';
-import type { Engines } from '../../src/ports/engine.ts';
-import type { DetokenizeCall, TokenizeCall, TokenizedChat } from '../../src/ports/tokenize.ts';
+import type { Engines } from '../../src/ports/engines/engine.ts';
+import type { DetokenizeCall, TokenizeCall, TokenizedChat } from '../../src/ports/engines/tokenize.ts';
 import { readMessages } from '../chat/read-messages.ts';
 import { readTools } from '../chat/read-tools.ts';
 import type { PendingMedia } from '../conversation/media-parts.ts';

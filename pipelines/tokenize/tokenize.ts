@@ -1,8 +1,8 @@
 /** POST /tokenize and POST /detokenize: a model's own tokenizer. Neither is billed; both count as requests. */
 import { DetokenizeFields, TokenizeRequest, type TokenizeResponse } from '../../schemas/tokenize.ts';
+import type { Tokenized } from '../../src/ports/engines/tokenize.ts';
 import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Tokenized } from '../../src/ports/tokenize.ts';
 import { noAccount } from '../core/account.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';

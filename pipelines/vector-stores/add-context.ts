@@ -1,6 +1,6 @@
 /** Adds the items of a vector store that are nearest to a conversation to its prompt. */
 import { from, map, type Observable, of } from 'rxjs';
-import type { ChatMessage } from '../../src/ports/chat.ts';
+import type { ChatMessage } from '../../src/ports/engines/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { EMPTY, firstValueFrom, fromEvent, map, race } from 'rxjs';
 import { type ApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import { floatsOf } from '../../src/ports/embedding.ts';
+import { floatsOf } from '../../src/ports/engines/embedding.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';

@@ -1,6 +1,6 @@
 /** Texts of retrieval: the query of a conversation, and the quotation of found items. */
 import { randomBytes } from 'node:crypto';
-import type { ChatMessage } from '../../src/ports/chat.ts';
+import type { ChatMessage } from '../../src/ports/engines/chat.ts';
 import type { FoundItem } from '../../src/ports/vector-stores.ts';
 
 /** A question of fewer words depends on earlier turns. */

@@ -3,7 +3,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import { asApiError } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
-import type { Engines } from '../ports/engine.ts';
+import type { Engines } from '../ports/engines/engine.ts';
 import type { Reading } from '../ports/events.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { State } from '../ports/state.ts';

@@ -1,7 +1,7 @@
 /** Computes costs from quantities and prices as exact decimals, without floats. */
 import type { Model } from '../../schemas/catalog.ts';
 import { add, formatScaled, multiply, rescale, type Scaled, toScaled } from '../decimal.ts';
-import type { TokenUsage } from '../ports/chat.ts';
+import type { TokenUsage } from '../ports/engines/chat.ts';
 import { remembered } from '../remembered.ts';
 
 /** How many, and what one costs. Whole quantities are numbers, others decimals as text. */

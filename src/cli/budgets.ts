@@ -6,10 +6,10 @@ import { createBudgetsManagement } from '../budgets/manage.ts';
 import { type BudgetWithStatus, budgetsInLedger } from '../budgets/status.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { gatewayOf, targetOptions } from './remote/target.ts';
 import { hasLedger, soon, withLedger, withManagement, withState } from './stores.ts';
-import { gatewayOf, targetOptions } from './target.ts';
 
 const settings: Readonly<Record<string, Option>> = {
   amount: { value: 'DOLLARS', help: 'how much may be spent in each period: 10 or 0.50' },

@@ -1,8 +1,8 @@
 /** `sluice context …`: saves gateways that commands talk to. */
 import { type Command, json, UsageError } from './command.ts';
-import { readContexts, writeContexts } from './contexts.ts';
 import { print, printJson, printTable, remark } from './output.ts';
-import { adminAddress } from './target.ts';
+import { readContexts, writeContexts } from './remote/contexts.ts';
+import { adminAddress } from './remote/target.ts';
 
 /** Commands use the store of `SLUICE_DATA`. */
 const local = 'local';

@@ -1,10 +1,10 @@
 /** `sluice engines …`: replicas of a running gateway, and taking one out of service. */
 import type { AdminEngine } from '../../schemas/admin/engines.ts';
 import { type Command, json } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
 import { print, printJson, printTable } from './output.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { runningGateway, targetOptions } from './remote/target.ts';
 import { engineRows } from './status.ts';
-import { runningGateway, targetOptions } from './target.ts';
 
 const list: Command = {
   name: 'engines list',

@@ -5,8 +5,8 @@ import { type Command, type Input, json, type Option, UsageError } from './comma
 import { keySettings, readChanges, secondsOf } from './key-settings.ts';
 import { numberWords } from './limit-numbers.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
+import { targetOptions } from './remote/target.ts';
 import { soon, withKeys } from './stores.ts';
-import { targetOptions } from './target.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 

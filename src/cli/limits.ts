@@ -7,8 +7,8 @@ import { type Command, type Input, json, type Option, UsageError } from './comma
 import { kinds, limitOptions, readNumbers } from './limit-numbers.ts';
 import { listedModels } from './models.ts';
 import { print, printJson, remark, table } from './output.ts';
+import { targetOptions } from './remote/target.ts';
 import { soon, withManagement } from './stores.ts';
-import { targetOptions } from './target.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };

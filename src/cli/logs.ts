@@ -2,9 +2,9 @@
 import type { LogEntry, LogList } from '../../schemas/admin/requests.ts';
 import { paint, type Style } from './colours.ts';
 import { type Command, json, UsageError } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
 import { print } from './output.ts';
-import { runningGateway, targetOptions } from './target.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { runningGateway, targetOptions } from './remote/target.ts';
 
 const usual = 20;
 

@@ -1,9 +1,9 @@
 /** `sluice models`: the models of the catalog file, or those that a gateway serves. */
 import { loadConfig } from '../config.ts';
 import { type Command, type Input, json } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
 import { printJson, printTable } from './output.ts';
-import { gatewayOf, targetOptions } from './target.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { gatewayOf, targetOptions } from './remote/target.ts';
 
 export interface ListedModel {
   readonly id: string;

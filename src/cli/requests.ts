@@ -1,9 +1,9 @@
 /** `sluice requests`: the requests that a gateway runs now, and ending one of them. */
 import type { AdminRequestList } from '../../schemas/admin/requests.ts';
 import { type Command, json } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
 import { print, printJson, printTable, remark } from './output.ts';
-import { runningGateway, targetOptions } from './target.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { runningGateway, targetOptions } from './remote/target.ts';
 
 const most = 1000;
 

@@ -3,9 +3,9 @@ import type { AdminEngine } from '../../schemas/admin/engines.ts';
 import type { AdminStatus } from '../../schemas/admin/status.ts';
 import { paint } from './colours.ts';
 import { type Command, json } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
 import { aligned, print, printJson, printTable } from './output.ts';
-import { runningGateway, targetOptions } from './target.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { runningGateway, targetOptions } from './remote/target.ts';
 
 export const status: Command = {
   name: 'status',

@@ -10,10 +10,10 @@ import type { KeyManagement } from '../keys/manage.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { State } from '../ports/state.ts';
 import type { Input } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
 import { remark } from './output.ts';
-import { remoteManagement } from './remote-management.ts';
-import { gatewayOf } from './target.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { remoteManagement } from './remote/remote-management.ts';
+import { gatewayOf } from './remote/target.ts';
 
 interface StoreOptions {
   /** An empty store is created where there is none. */

@@ -2,8 +2,8 @@
 import type { Status } from '../../schemas/records.ts';
 import { type Command, json } from './command.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
+import { targetOptions } from './remote/target.ts';
 import { soon, withKeys } from './stores.ts';
-import { targetOptions } from './target.ts';
 
 const create: Command = {
   name: 'subscriptions create',

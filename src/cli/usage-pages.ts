@@ -2,9 +2,9 @@
 import { requestRow, totalRow } from '../billing/usage-rows.ts';
 import type { Ledger, UsageFilter, UsageGroup } from '../ports/ledger.ts';
 import type { Input } from './command.ts';
-import { GatewayClient } from './gateway-client.ts';
+import { GatewayClient } from './remote/gateway-client.ts';
+import { gatewayOf } from './remote/target.ts';
 import { withKeys, withLedger } from './stores.ts';
-import { gatewayOf } from './target.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type Groups = readonly UsageGroup[] | 'request';

@@ -6,7 +6,7 @@ import type { UsageGroup } from '../ports/ledger.ts';
 import { usageGroups } from '../ports/ledger.ts';
 import { type Command, type Input, json, UsageError } from './command.ts';
 import { print, printJson, printTable, remark } from './output.ts';
-import { targetOptions } from './target.ts';
+import { targetOptions } from './remote/target.ts';
 import { type Groups, type Row, withUsage } from './usage-pages.ts';
 
 export const usage: Command = {

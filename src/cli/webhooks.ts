@@ -2,8 +2,8 @@
 import type { DeliveryManagement, ShownDelivery } from '../admin/management.ts';
 import { type Command, type Input, json, UsageError } from './command.ts';
 import { minute, print, printJson, remark, table } from './output.ts';
+import { targetOptions } from './remote/target.ts';
 import { withManagement } from './stores.ts';
-import { targetOptions } from './target.ts';
 
 const withDeliveries = <T>(input: Input, work: (deliveries: DeliveryManagement) => Promise<T>): Promise<T> =>
   withManagement(input, ({ deliveries }) => work(deliveries));

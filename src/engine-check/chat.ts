@@ -1,6 +1,6 @@
 /** Checks a chat server: a whole response, a stream, a bad request and a disconnect. */
 import { identity, type MonoTypeOperatorFunction, tap } from 'rxjs';
-import { type ChatCall, fromJsonText, type Part, type Parts } from '../ports/chat.ts';
+import { type ChatCall, fromJsonText, type Part, type Parts } from '../ports/engines/chat.ts';
 import { checkBadRequest, checkDisconnect } from './every-kind.ts';
 import { attempt, type Finding, Note } from './finding.ts';
 import type { Target } from './target.ts';

@@ -1,7 +1,7 @@
 /** Tries a server as the gateway would use it, and reports line by line what fits. */
 import { createCodec } from '../codec/codec.ts';
 import { wires } from '../engines/wires.ts';
-import type { RenderCall } from '../ports/render.ts';
+import type { RenderCall } from '../ports/engines/render.ts';
 import { checkChat } from './chat.ts';
 import { attempt, type Finding, Note } from './finding.ts';
 import { checkImages } from './images.ts';

@@ -2,7 +2,7 @@
 import { createPictures } from '../images/pictures.ts';
 import { plainMedia } from '../media/media-data.ts';
 import { mediaTypeOf } from '../media/media-type.ts';
-import type { Drawn, ImageCall, InputImage } from '../ports/image.ts';
+import type { Drawn, ImageCall, InputImage } from '../ports/engines/image.ts';
 import { checkBadRequest } from './every-kind.ts';
 import { attempt, type Finding, Note } from './finding.ts';
 import { samplePicture } from './sample-picture.ts';

@@ -2,8 +2,8 @@
 import { lastValueFrom, tap, toArray } from 'rxjs';
 import { wavHeader } from '../music/wav.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import { type SpeechCall, sampleBytes, speechRate } from '../ports/speech.ts';
-import type { TranscriptionCall } from '../ports/transcription.ts';
+import { type SpeechCall, sampleBytes, speechRate } from '../ports/engines/speech.ts';
+import type { TranscriptionCall } from '../ports/engines/transcription.ts';
 import { createSimulator } from '../simulator/simulator.ts';
 import { checkBadRequest, checkDisconnect } from './every-kind.ts';
 import { attempt, type Finding, Note } from './finding.ts';

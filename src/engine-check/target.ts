@@ -11,7 +11,7 @@ import { wires } from '../engines/wires.ts';
 import { createMedia } from '../media/media.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
-import type { Flow } from '../ports/engine.ts';
+import type { Flow } from '../ports/engines/engine.ts';
 import type { Shared } from '../ports/shared.ts';
 import { InvalidOptions } from './finding.ts';
 import { type CheckKind, checkedRow } from './rows.ts';

@@ -5,7 +5,7 @@ import {
   type EmbeddingInput,
   floatsOf,
   type VectorEncoding,
-} from '../ports/embedding.ts';
+} from '../ports/engines/embedding.ts';
 import { checkBadRequest } from './every-kind.ts';
 import { attempt, type Finding, Note } from './finding.ts';
 import type { Target } from './target.ts';

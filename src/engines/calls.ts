@@ -2,7 +2,7 @@
 import { Observable, type Subscriber } from 'rxjs';
 import { asApiError, fail } from '../errors.ts';
 import { JoinedBytes } from '../joined-bytes.ts';
-import type { Flow } from '../ports/engine.ts';
+import type { Flow } from '../ports/engines/engine.ts';
 import type { EngineHead, EngineReader, ReadError } from './engine-call.ts';
 import type { EngineRequest } from './pool/dispatch.ts';
 import type { ReplicaPool } from './pool/pool.ts';

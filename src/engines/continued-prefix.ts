@@ -1,6 +1,6 @@
 /** Removes the continued message from whole answers of engines that repeat it before the text they add. */
 import type { Model } from '../../schemas/catalog.ts';
-import { type ChatCall, fromJsonText, type Part, type Parts, toJsonText } from '../ports/chat.ts';
+import { type ChatCall, fromJsonText, type Part, type Parts, toJsonText } from '../ports/engines/chat.ts';
 
 /** Characters from which on a model does not begin with the same text by chance. */
 const unmistakable = 8;

@@ -1,5 +1,5 @@
 /** Converts a vector from an engine's JSON to the encoding and dimensions of the call. */
-import type { VectorEncoding, VectorJson } from '../ports/embedding.ts';
+import type { VectorEncoding, VectorJson } from '../ports/engines/embedding.ts';
 import { cutVector, writeVector } from '../vectors.ts';
 import { unreadable } from './json-picker.ts';
 

@@ -1,8 +1,8 @@
 /** Scores the answers of decision questions with an engine, a few requests at a time. */
 import { defer, map, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
-import type { Flow } from '../ports/engine.ts';
+import type { AllowedAnswer, Decided, DecisionCall } from '../ports/engines/decision.ts';
+import type { Flow } from '../ports/engines/engine.ts';
 import type { EngineCalls } from './calls.ts';
 import { runBatches } from './run-batches.ts';
 import type { Continuations, DecisionWire } from './wire.ts';

@@ -1,8 +1,8 @@
 /** Embeds inputs with an engine in batches, split further where it rejects their size. */
 import { map, type Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { Embedded, EmbeddingCall, EmbeddingInput } from '../ports/embedding.ts';
-import type { Flow } from '../ports/engine.ts';
+import type { Embedded, EmbeddingCall, EmbeddingInput } from '../ports/engines/embedding.ts';
+import type { Flow } from '../ports/engines/engine.ts';
 import { type Batch, smallerBatches, splitBatches } from './batches.ts';
 import type { EngineCalls } from './calls.ts';
 import { runBatches } from './run-batches.ts';

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type Observable, Subscription } from 'rxjs';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { Codec } from '../ports/codec.ts';
-import type { Engine } from '../ports/engine.ts';
+import type { Engine } from '../ports/engines/engine.ts';
 import type { Media } from '../ports/media.ts';
 import type { Shared } from '../ports/shared.ts';
 import { EngineCalls, type RequestHeaders } from './calls.ts';

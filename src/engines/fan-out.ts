@@ -2,9 +2,9 @@
 import { defer, finalize, map, merge, Observable, type OperatorFunction } from 'rxjs';
 import { asApiError } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import type { ChatCall, Part, Parts, Sampling, TokenUsage } from '../ports/chat.ts';
-import type { CompletionCall } from '../ports/completion.ts';
-import type { Flow } from '../ports/engine.ts';
+import type { ChatCall, Part, Parts, Sampling, TokenUsage } from '../ports/engines/chat.ts';
+import type { CompletionCall } from '../ports/engines/completion.ts';
+import type { Flow } from '../ports/engines/engine.ts';
 
 /** A call for one answer. */
 export interface Single<Call> {

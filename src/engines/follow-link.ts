@@ -2,7 +2,7 @@
 import { catchError, Observable, throwError } from 'rxjs';
 import { fail } from '../errors.ts';
 import { plainMedia } from '../media/media-data.ts';
-import type { Flow } from '../ports/engine.ts';
+import type { Flow } from '../ports/engines/engine.ts';
 import type { Media, MediaData } from '../ports/media.ts';
 import type { Shared } from '../ports/shared.ts';
 import { bodyReader, type EngineCalls, wholeBody } from './calls.ts';

@@ -1,8 +1,8 @@
 /** Generates images with an engine and fetches those it returns as links. */
 import { map, merge, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { Flow } from '../ports/engine.ts';
-import type { Drawn, ImageCall } from '../ports/image.ts';
+import type { Flow } from '../ports/engines/engine.ts';
+import type { Drawn, ImageCall } from '../ports/engines/image.ts';
 import type { MediaData } from '../ports/media.ts';
 import type { EngineCalls } from './calls.ts';
 import type { ImageWire } from './wire.ts';

@@ -13,8 +13,8 @@ import {
 import type { Model } from '../../schemas/catalog.ts';
 import { readWavBeginning } from '../music/wav.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
-import type { Flow } from '../ports/engine.ts';
-import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
+import type { Flow } from '../ports/engines/engine.ts';
+import type { RenderCall, RenderEvent, RenderFlow } from '../ports/engines/render.ts';
 import type { EngineCalls } from './calls.ts';
 import { sharedBackpressure } from './fan-out.ts';
 import type { Begun } from './render.ts';

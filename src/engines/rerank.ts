@@ -1,8 +1,8 @@
 /** Scores documents with an engine, in batches where they are many or long. */
 import { map, type Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { Flow } from '../ports/engine.ts';
-import type { RerankCall, Reranked } from '../ports/rerank.ts';
+import type { Flow } from '../ports/engines/engine.ts';
+import type { RerankCall, Reranked } from '../ports/engines/rerank.ts';
 import { type Batch, smallerBatches, splitBatches } from './batches.ts';
 import type { EngineCalls } from './calls.ts';
 import { runBatches } from './run-batches.ts';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { fail } from '../errors.ts';
-import type { Engine, Engines } from '../ports/engine.ts';
+import type { Engine, Engines } from '../ports/engines/engine.ts';
 import {
   createEngine,
   type EngineOptions,

@@ -2,8 +2,8 @@
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
-import type { Flow } from '../ports/engine.ts';
-import type { DetokenizeCall, TokenizeCall, Tokenized } from '../ports/tokenize.ts';
+import type { Flow } from '../ports/engines/engine.ts';
+import type { DetokenizeCall, TokenizeCall, Tokenized } from '../ports/engines/tokenize.ts';
 import type { EngineCalls } from './calls.ts';
 import type { TokenizerWire } from './wire.ts';
 

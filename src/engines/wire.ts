@@ -2,17 +2,17 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ApiError } from '../errors.ts';
-import type { ChatCall, Parts } from '../ports/chat.ts';
-import type { CompletionCall } from '../ports/completion.ts';
-import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
-import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
-import type { ImageCall } from '../ports/image.ts';
+import type { ChatCall, Parts } from '../ports/engines/chat.ts';
+import type { CompletionCall } from '../ports/engines/completion.ts';
+import type { AllowedAnswer, Decided, DecisionCall } from '../ports/engines/decision.ts';
+import type { Embedded, EmbeddingCall } from '../ports/engines/embedding.ts';
+import type { ImageCall } from '../ports/engines/image.ts';
+import type { RenderCall, RenderError, RenderOutput } from '../ports/engines/render.ts';
+import type { RerankCall, Reranked } from '../ports/engines/rerank.ts';
+import type { SpeechCall } from '../ports/engines/speech.ts';
+import type { DetokenizeCall, TokenizeCall, Tokenized } from '../ports/engines/tokenize.ts';
+import type { TranscriptionCall } from '../ports/engines/transcription.ts';
 import type { Base64, MediaData } from '../ports/media.ts';
-import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
-import type { RerankCall, Reranked } from '../ports/rerank.ts';
-import type { SpeechCall } from '../ports/speech.ts';
-import type { DetokenizeCall, TokenizeCall, Tokenized } from '../ports/tokenize.ts';
-import type { TranscriptionCall } from '../ports/transcription.ts';
 import type { OutgoingBody } from './outgoing-body.ts';
 
 /** An operation that is absent is not served by engines of this wire. */

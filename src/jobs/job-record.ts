@@ -2,8 +2,8 @@
 import type { JobRecord } from '../../schemas/jobs.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { costOf } from '../billing/cost.ts';
+import type { RenderInput } from '../ports/engines/render.ts';
 import type { JobView, NewJob } from '../ports/jobs.ts';
-import type { RenderInput } from '../ports/render.ts';
 import type { JobStore } from './store.ts';
 
 export const newRecord = (job: NewJob, created: number, queued: number, publicUrl: string): JobRecord => ({

@@ -5,7 +5,7 @@ import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
-import type { Engines } from '../ports/engine.ts';
+import type { Engines } from '../ports/engines/engine.ts';
 import type { Jobs, JobsOfAll, JobType, JobView } from '../ports/jobs.ts';
 import type { Quotas } from '../ports/quotas.ts';
 import type { Shared } from '../ports/shared.ts';

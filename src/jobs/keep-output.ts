@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Codec, MediaFacts, MediaFile } from '../ports/codec.ts';
-import { type RenderCall, RenderError } from '../ports/render.ts';
+import { type RenderCall, RenderError } from '../ports/engines/render.ts';
 import { fitOutput, promisedType } from './output-format.ts';
 import { retryUnavailable } from './retry-unavailable.ts';
 

@@ -1,6 +1,6 @@
 /** Decides whether an engine's file is what was promised, and how to convert it if not. */
 import type { MediaFacts } from '../ports/codec.ts';
-import type { MusicCall, RenderCall, VideoCall } from '../ports/render.ts';
+import type { MusicCall, RenderCall, VideoCall } from '../ports/engines/render.ts';
 
 /** Undefined arguments: the file is fine as it is. */
 export type Fitting =

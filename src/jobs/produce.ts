@@ -4,9 +4,14 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { Engine } from '../ports/engine.ts';
+import type { Engine } from '../ports/engines/engine.ts';
+import {
+  type RenderCall,
+  RenderError,
+  type RenderEvent,
+  type RenderOutput,
+} from '../ports/engines/render.ts';
 import { offloaded } from '../ports/offload.ts';
-import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
 import type { Shared } from '../ports/shared.ts';
 import { outputsOf } from './job-record.ts';
 import { aborted, keepOutput, type OutputCodec } from './keep-output.ts';

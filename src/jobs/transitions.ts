@@ -1,6 +1,6 @@
 /** State transitions of jobs as pure functions; undefined where a transition is not possible. */
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
-import type { RenderErrorCode } from '../ports/render.ts';
+import type { RenderErrorCode } from '../ports/engines/render.ts';
 import type { RecordIndex } from '../ports/state.ts';
 import { jobCost } from './job-record.ts';
 

@@ -1,5 +1,5 @@
 /** Counts the requests that a fallback of their model took over, by both models and the reason. */
-import type { Fallbacks } from '../ports/fallbacks.ts';
+import type { Fallbacks } from '../ports/engines/fallbacks.ts';
 import { counter, type MetricFamily } from './exposition.ts';
 
 /** Series of their own; further ones are counted as `other`. */

@@ -1,5 +1,5 @@
 /** Metric families of the parts that gateways, workers and billing share. */
-import type { Engines } from '../ports/engine.ts';
+import type { Engines } from '../ports/engines/engine.ts';
 import type { Reading, ReadingStats } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { type EngineState, engineFamilies } from './engine-families.ts';

@@ -2,7 +2,7 @@
 import { Observable, of } from 'rxjs';
 import type { RateLimits } from '../../schemas/limits.ts';
 import type { LimitWindow } from '../errors.ts';
-import type { TokenUsage } from './chat.ts';
+import type { TokenUsage } from './engines/chat.ts';
 
 export type Limits = Readonly<RateLimits>;
 

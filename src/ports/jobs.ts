@@ -3,8 +3,8 @@ import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobClaim, JobRecord } from '../../schemas/jobs.ts';
 import type { Backpressure } from './backpressure.ts';
+import type { RenderCall } from './engines/render.ts';
 import type { Caller } from './exchange.ts';
-import type { RenderCall } from './render.ts';
 
 export type JobType = JobRecord['type'];
 

@@ -2,7 +2,7 @@
 import { createHmac, type Hmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { defer, from, map, type Observable, of, tap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { fromJsonText, type JsonText } from '../ports/chat.ts';
+import { fromJsonText, type JsonText } from '../ports/engines/chat.ts';
 import type { State } from '../ports/state.ts';
 import { readInstallationKey } from './installation-key.ts';
 

@@ -1,7 +1,7 @@
 /** Parses the `/sim key=value …` line of a prompt: length, pace and faults. */
 import { type ErrorKind, fail } from '../errors.ts';
-import type { FinishReason } from '../ports/chat.ts';
-import { type RenderErrorCode, renderErrorCodes } from '../ports/render.ts';
+import type { FinishReason } from '../ports/engines/chat.ts';
+import { type RenderErrorCode, renderErrorCodes } from '../ports/engines/render.ts';
 
 /** What is to happen once `after` tokens have been made, or at the end of a shorter answer. */
 export type Fault =

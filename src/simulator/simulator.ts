@@ -1,6 +1,6 @@
 /** The built-in engine: deterministic responses to every kind of call, without a model. */
 import type { Codec } from '../ports/codec.ts';
-import type { Engine } from '../ports/engine.ts';
+import type { Engine } from '../ports/engines/engine.ts';
 import type { Shared } from '../ports/shared.ts';
 import { type ChatPace, simulateChat } from './chat/chat.ts';
 import { simulateCompletion } from './chat/text-completion.ts';

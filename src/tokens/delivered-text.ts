@@ -1,6 +1,6 @@
 /** Keeps the text of a response in few bytes, for the case that its engine does not count it. */
 import { JoinedBytes } from '../joined-bytes.ts';
-import { fromJsonText, type JsonText } from '../ports/chat.ts';
+import { fromJsonText, type JsonText } from '../ports/engines/chat.ts';
 import { estimatePiece } from './prompt.ts';
 
 /** Characters that are kept: some 32,000 tokens. What comes after them is taken to be like them. */

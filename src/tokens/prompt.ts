@@ -1,6 +1,6 @@
 /** Estimates and bounds the tokens of a prompt. */
-import type { ChatCall, ChatMessage, MediaContent } from '../ports/chat.ts';
-import type { CompletionCall } from '../ports/completion.ts';
+import type { ChatCall, ChatMessage, MediaContent } from '../ports/engines/chat.ts';
+import type { CompletionCall } from '../ports/engines/completion.ts';
 
 /** Of a chat, or texts as they are. */
 export type Prompt = ChatPrompt | Pick<CompletionCall, 'prompts'>;

@@ -2,8 +2,8 @@
 import { catchError, from, map, type Observable, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
+import type { Generated, TokenCounts } from '../ports/engines/token-counts.ts';
 import type { Offload } from '../ports/offload.ts';
-import type { Generated, TokenCounts } from '../ports/token-counts.ts';
 import { countTokens as countSimulated } from './simulator.ts';
 
 /** What finished responses of a model were like; later ones weigh more. */

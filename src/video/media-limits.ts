@@ -1,5 +1,5 @@
 /** What media a video request may carry: types, sizes and lengths of each kind. */
-import type { RenderInput } from '../ports/render.ts';
+import type { RenderInput } from '../ports/engines/render.ts';
 
 export interface MediaLimit {
   /** Types as the bytes tell them. */

@@ -14,7 +14,7 @@ import { transcriptionWire } from '../../src/engines/wires/openai/transcription.
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec, Conversion } from '../../src/ports/codec.ts';
-import type { Spoken } from '../../src/ports/speech.ts';
+import type { Spoken } from '../../src/ports/engines/speech.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { playPieces, type Supply, supplyOf } from '../../src/simulator/play-pieces.ts';
 import { Fingerprint, SpeechMemory } from '../../src/simulator/speech/memory.ts';

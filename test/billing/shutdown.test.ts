@@ -2,7 +2,7 @@
 import { concat, NEVER, type Observable, of, tap } from 'rxjs';
 import t from 'tap';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { toJsonText } from '../../src/ports/chat.ts';
+import { toJsonText } from '../../src/ports/engines/chat.ts';
 import { tone } from '../audio/sounds.ts';
 import { envelope } from '../envelope.ts';
 import { eventually } from '../eventually.ts';

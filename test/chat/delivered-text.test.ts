@@ -4,7 +4,7 @@ import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base';
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
 import { lastValueFrom } from 'rxjs';
 import t from 'tap';
-import { toJsonText } from '../../src/ports/chat.ts';
+import { toJsonText } from '../../src/ports/engines/chat.ts';
 import { tokenCounter } from '../../src/tokens/count.ts';
 import { DeliveredText } from '../../src/tokens/delivered-text.ts';
 import { createTokenCounts } from '../../src/tokens/token-counts.ts';

@@ -11,7 +11,13 @@ import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
 import { eventStreamHead } from '../../pipelines/core/frame.ts';
 import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
 import { errorBody, fail } from '../../src/errors.ts';
-import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
+import {
+  type FinishReason,
+  type Logprob,
+  type Part,
+  type Parts,
+  toJsonText,
+} from '../../src/ports/engines/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { finish, framing, settled, streamHead, text, usage } from './fixtures.ts';
 

@@ -1,6 +1,6 @@
 /** Tests how a chat request becomes an engine call: reader, context and reasoning rules. */
 import t from 'tap';
-import type { ChatCall } from '../../src/ports/chat.ts';
+import type { ChatCall } from '../../src/ports/engines/chat.ts';
 import { plainCall } from '../samples.ts';
 import { ask, ballast, callMadeBy, type Harness, harness, withBytes } from './fixtures.ts';
 

@@ -14,7 +14,7 @@ import { lift, transform } from '../../pipelines/core/stage.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
-import type { Parts } from '../../src/ports/chat.ts';
+import type { Parts } from '../../src/ports/engines/chat.ts';
 import type { Exchange, KeyedRequest, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { plainCall } from '../samples.ts';

@@ -1,7 +1,7 @@
 /** Where the rest of a stream begins: nothing twice, nothing lost, limits and stop sequences over the whole. */
 import t from 'tap';
 import { SeamFilter } from '../../src/engines/continuation/seam.ts';
-import { type Parts, toJsonText } from '../../src/ports/chat.ts';
+import { type Parts, toJsonText } from '../../src/ports/engines/chat.ts';
 import { Random } from '../../src/simulator/random.ts';
 import { brokenThen, delta, startPool, text, thought } from './fixtures.ts';
 

@@ -7,7 +7,7 @@ import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { EmbeddingsResponse } from '../../schemas/embeddings.ts';
-import { floatsOf } from '../../src/ports/embedding.ts';
+import { floatsOf } from '../../src/ports/engines/embedding.ts';
 import { countTokens } from '../../src/tokens/simulator.ts';
 import { eventually } from '../eventually.ts';
 import { thrownBy } from '../thrown-by.ts';

@@ -6,8 +6,8 @@ import type { EngineRow } from '../../schemas/engines.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { ChatCall, Part } from '../../src/ports/chat.ts';
-import type { Engine } from '../../src/ports/engine.ts';
+import type { ChatCall, Part } from '../../src/ports/engines/chat.ts';
+import type { Engine } from '../../src/ports/engines/engine.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
 import { joined } from '../wires/samples.ts';
 

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { connectionError } from '../../src/engines/engine-error.ts';
-import type { ChatCall } from '../../src/ports/chat.ts';
+import type { ChatCall } from '../../src/ports/engines/chat.ts';
 import { eventually } from '../eventually.ts';
 import { ask, Collected, engineOn } from './collect.ts';
 import { event, type ReceivedRequest, type Script, startScriptedEngine, token } from './scripted-engine.ts';

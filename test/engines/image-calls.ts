@@ -3,7 +3,7 @@ import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { plainMedia } from '../../src/media/media-data.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Drawn, ImageCall, InputImage } from '../../src/ports/image.ts';
+import type { Drawn, ImageCall, InputImage } from '../../src/ports/engines/image.ts';
 
 export const imageCall = (change: Partial<ImageCall> = {}): ImageCall => ({
   prompt: 'A lighthouse at dusk',

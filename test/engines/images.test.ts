@@ -7,7 +7,7 @@ import { editImage } from '../../src/catalog/image-models.ts';
 import { createEngine } from '../../src/engines/engine.ts';
 import { fail } from '../../src/errors.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
-import type { ImageCall } from '../../src/ports/image.ts';
+import type { ImageCall } from '../../src/ports/engines/image.ts';
 import type { Media } from '../../src/ports/media.ts';
 import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';

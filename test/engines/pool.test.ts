@@ -11,7 +11,7 @@ import { EngineError } from '../../src/engines/engine-error.ts';
 import { Dispatch } from '../../src/engines/pool/dispatch.ts';
 import { Replica } from '../../src/engines/pool/replica.ts';
 import { createEngines } from '../../src/engines/table.ts';
-import type { Engine } from '../../src/ports/engine.ts';
+import type { Engine } from '../../src/ports/engines/engine.ts';
 import { eventually } from '../eventually.ts';
 import { sampleModel } from '../samples.ts';
 import { ask, Collected, chatOf, engineOn, silent } from './collect.ts';

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { BLOCK_BYTES, MOST_BLOCKS, PromptBlocks } from '../../src/engines/pool/policies/prompt-blocks.ts';
 import { SeenBlocks } from '../../src/engines/pool/policies/seen-blocks.ts';
-import type { ChatMessage } from '../../src/ports/chat.ts';
-import type { CompletionCall } from '../../src/ports/completion.ts';
+import type { ChatMessage } from '../../src/ports/engines/chat.ts';
+import type { CompletionCall } from '../../src/ports/engines/completion.ts';
 import { sampleCall } from '../samples.ts';
 
 const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] });

@@ -1,7 +1,7 @@
 /** Tests that the simulator gives the same parts directly and over HTTP with every engine quirk. */
 import t from 'tap';
-import type { ChatCall } from '../../src/ports/chat.ts';
-import type { Engine } from '../../src/ports/engine.ts';
+import type { ChatCall } from '../../src/ports/engines/chat.ts';
+import type { Engine } from '../../src/ports/engines/engine.ts';
 import { quirkNames } from '../../src/simulator/server/quirks.ts';
 import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';

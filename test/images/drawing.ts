@@ -1,8 +1,8 @@
 /** A gateway that records usage events and engine calls, and images for tests. */
 import sharp from 'sharp';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import type { Engine } from '../../src/ports/engine.ts';
-import type { ImageCall } from '../../src/ports/image.ts';
+import type { Engine } from '../../src/ports/engines/engine.ts';
+import type { ImageCall } from '../../src/ports/engines/image.ts';
 import { envelope } from '../envelope.ts';
 import { type GatewayOptions, startGateway, type TestGateway } from '../gateway.ts';
 

@@ -9,7 +9,7 @@ import { ImageCompletedEvent, ImageResponse } from '../../schemas/image.ts';
 import { UsageEvent } from '../../schemas/usage-event.ts';
 import { fail } from '../../src/errors.ts';
 import { encodedMedia, plainMedia } from '../../src/media/media-data.ts';
-import type { Drawn, ImageCall } from '../../src/ports/image.ts';
+import type { Drawn, ImageCall } from '../../src/ports/engines/image.ts';
 import { imageCall } from '../engines/image-calls.ts';
 import { envelope } from '../envelope.ts';
 import { eventually } from '../eventually.ts';

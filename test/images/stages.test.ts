@@ -9,7 +9,7 @@ import { resolveRow } from '../../src/catalog/resolve-row.ts';
 import { fail } from '../../src/errors.ts';
 import { createPictures } from '../../src/images/pictures.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
-import type { Drawn } from '../../src/ports/image.ts';
+import type { Drawn } from '../../src/ports/engines/image.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { exchange, harness, run, usageLog } from '../chat/fixtures.ts';
 import { eventually } from '../eventually.ts';

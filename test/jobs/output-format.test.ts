@@ -2,7 +2,7 @@
 import t from 'tap';
 import { fitOutput } from '../../src/jobs/output-format.ts';
 import type { MediaFacts } from '../../src/ports/codec.ts';
-import type { MusicCall, VideoCall } from '../../src/ports/render.ts';
+import type { MusicCall, VideoCall } from '../../src/ports/engines/render.ts';
 import { musicJob, videoJob } from './harness.ts';
 
 const clip: MediaFacts = {

@@ -1,12 +1,12 @@
 /** A render engine that a test controls step by step. */
 import { Observable, of } from 'rxjs';
-import type { Engine } from '../../src/ports/engine.ts';
+import type { Engine } from '../../src/ports/engines/engine.ts';
 import {
   type RenderCall,
   RenderError,
   type RenderErrorCode,
   type RenderEvent,
-} from '../../src/ports/render.ts';
+} from '../../src/ports/engines/render.ts';
 
 /** One render under way. */
 export class Render {

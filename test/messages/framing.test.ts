@@ -7,7 +7,7 @@ import { Compile } from 'typebox/compile';
 import { Message, type OutputBlock } from '../../schemas/messages.ts';
 import type { SigningKeyRecord } from '../../schemas/records.ts';
 import { ApiError, fail } from '../../src/errors.ts';
-import type { FinishReason, Part, Parts } from '../../src/ports/chat.ts';
+import type { FinishReason, Part, Parts } from '../../src/ports/engines/chat.ts';
 import { finish, streamHead, text, thought, toolArguments, toolCall, usage } from '../chat/fixtures.ts';
 import { answerOf, ask, asking, type Harness, harness, keepingState, refusal, streamOf } from './fixtures.ts';
 import { inputOf, readEvents } from './read-events.ts';

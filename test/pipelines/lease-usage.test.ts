@@ -6,7 +6,7 @@ import { admit, withAccount } from '../../pipelines/core/admit.ts';
 import { compose } from '../../pipelines/core/compose.ts';
 import { lift } from '../../pipelines/core/stage.ts';
 import type { LeaseUsage } from '../../src/ports/admission.ts';
-import type { Parts } from '../../src/ports/chat.ts';
+import type { Parts } from '../../src/ports/engines/chat.ts';
 import { caller, exchange, finish, harness, model, run, text, usage } from '../chat/fixtures.ts';
 
 const body = { model: 'mock/chat', stream: true, messages: [{ role: 'user', content: 'Hi' }] };

@@ -1,7 +1,7 @@
 /** Tests that what Codex sends reaches the engine, and that its tool loop closes. */
 import { of } from 'rxjs';
 import t from 'tap';
-import type { Tool } from '../../src/ports/chat.ts';
+import type { Tool } from '../../src/ports/engines/chat.ts';
 import { finish, harness, hello, thought, toolArguments, toolCall, usage } from '../chat/fixtures.ts';
 import {
   applyPatch,

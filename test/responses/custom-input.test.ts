@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { CustomInput } from '../../pipelines/responses/custom-input.ts';
-import { toJsonText } from '../../src/ports/chat.ts';
+import { toJsonText } from '../../src/ports/engines/chat.ts';
 
 /** Each piece on its own, as a client reads its deltas; the last one comes at the end. */
 const read = (pieces: readonly string[]): string[] => {

@@ -22,7 +22,7 @@ import { responseForm } from '../../pipelines/responses/response-json.ts';
 import { responses } from '../../pipelines/responses/responses.ts';
 import type { OutputItem, Response } from '../../schemas/responses.ts';
 import { ApiError, errorBody, fail } from '../../src/errors.ts';
-import type { FinishReason, Logprob, Part, Parts } from '../../src/ports/chat.ts';
+import type { FinishReason, Logprob, Part, Parts } from '../../src/ports/engines/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import {
   exchange,

@@ -1,7 +1,7 @@
 /** Tests how tools of the responses format reach the engine, and how their calls come back. */
 import { of } from 'rxjs';
 import t from 'tap';
-import type { Part } from '../../src/ports/chat.ts';
+import type { Part } from '../../src/ports/engines/chat.ts';
 import { finish, harness, text, thought, toolArguments, toolCall, usage } from '../chat/fixtures.ts';
 import { answerOf, ask, callOf, streamOf } from './fixtures.ts';
 import { checkResponse, readEvents } from './read-events.ts';

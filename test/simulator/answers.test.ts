@@ -1,7 +1,7 @@
 /** Tests the simulator's responses: deterministic, and within the limits of a call. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { ChatCall, ChatMessage, Tool } from '../../src/ports/chat.ts';
+import type { ChatCall, ChatMessage, Tool } from '../../src/ports/engines/chat.ts';
 import { countTokens as countAs } from '../../src/tokens/count.ts';
 import { fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
 import { countTokens, splitTokens } from '../../src/tokens/simulator.ts';

@@ -9,7 +9,7 @@ import {
   fromJsonText,
   type Part,
   type Parts,
-} from '../../src/ports/chat.ts';
+} from '../../src/ports/engines/chat.ts';
 import type { ThinkingModel } from '../../src/simulator/chat/thinking.ts';
 import { createSimulator, type SimulatorOptions } from '../../src/simulator/simulator.ts';
 import type { Clock } from '../../src/simulator/ticker.ts';

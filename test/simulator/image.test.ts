@@ -1,6 +1,6 @@
 /** Tests simulated images: content, determinism and `/sim` directives. */
 import t from 'tap';
-import type { ImageCall } from '../../src/ports/image.ts';
+import type { ImageCall } from '../../src/ports/engines/image.ts';
 import { captionOf } from '../../src/simulator/images/caption.ts';
 import { glyphOf, plainText } from '../../src/simulator/images/font.ts';
 import { startSimulatorServer } from '../../src/simulator/server/server.ts';

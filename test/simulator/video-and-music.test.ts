@@ -14,7 +14,7 @@ import {
   type RenderFlow,
   type RenderOutput,
   type VideoCall,
-} from '../../src/ports/render.ts';
+} from '../../src/ports/engines/render.ts';
 import { madePieces } from '../../src/simulator/renders/made-pieces.ts';
 import { renderSamples, sampleCount } from '../../src/simulator/renders/music-samples.ts';
 import { composeSong } from '../../src/simulator/renders/music-score.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import { encodeMessages } from '../../src/engines/wires/anthropic/encode.ts';
 import { asApiError } from '../../src/errors.ts';
-import type { ChatCall, ChatMessage, Thinking } from '../../src/ports/chat.ts';
+import type { ChatCall, ChatMessage, Thinking } from '../../src/ports/engines/chat.ts';
 import { sampleCall, sampleModel, userSays } from '../samples.ts';
 
 const model = sampleModel({ supported_parameters: ['response_format'] });

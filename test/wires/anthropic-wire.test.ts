@@ -5,7 +5,7 @@ import t from 'tap';
 import { MessageStreamDecoder } from '../../src/engines/wires/anthropic/decode-stream.ts';
 import { anthropicWire } from '../../src/engines/wires/anthropic/wire.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
-import type { Part, Parts } from '../../src/ports/chat.ts';
+import type { Part, Parts } from '../../src/ports/engines/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
 import { borrowed } from './borrowed-buffers.ts';
 import { joined, thinker } from './samples.ts';

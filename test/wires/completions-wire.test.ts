@@ -1,8 +1,8 @@
 /** Tests how text completions of several servers are decoded, split at every byte. */
 import t from 'tap';
 import { completionWire } from '../../src/engines/wires/openai/completions.ts';
-import type { Part, Parts } from '../../src/ports/chat.ts';
-import type { CompletionCall } from '../../src/ports/completion.ts';
+import type { Part, Parts } from '../../src/ports/engines/chat.ts';
+import type { CompletionCall } from '../../src/ports/engines/completion.ts';
 import { sampleModel } from '../samples.ts';
 import { joined } from './samples.ts';
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import t from 'tap';
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
 import { type AnswerOptions, ResponseDecoder } from '../../src/engines/wires/openai/response-decoder.ts';
-import type { Parts } from '../../src/ports/chat.ts';
+import type { Parts } from '../../src/ports/engines/chat.ts';
 import { readable } from './samples.ts';
 
 /** The memory of the body is somebody else's once it was decoded. */

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { encodeChat } from '../../src/engines/wires/openai/encode.ts';
-import type { ChatCall } from '../../src/ports/chat.ts';
+import type { ChatCall } from '../../src/ports/engines/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
 import { thinker } from './samples.ts';
 

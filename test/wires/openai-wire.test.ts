@@ -9,7 +9,7 @@ import { openAiWire } from '../../src/engines/wires/openai/wire.ts';
 import { isJsonText } from '../../src/engines/wires/shared/json-text.ts';
 import { errorMessage } from '../../src/engines/wires/shared/reported-error.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
-import type { Part, Parts } from '../../src/ports/chat.ts';
+import type { Part, Parts } from '../../src/ports/engines/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
 import { borrowed } from './borrowed-buffers.ts';
 import { joined, readable, thinker } from './samples.ts';

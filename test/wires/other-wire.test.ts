@@ -6,7 +6,7 @@ import { createEngines } from '../../src/engines/table.ts';
 import type { StreamDecoder, Wire } from '../../src/engines/wire.ts';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
+import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/engines/chat.ts';
 import { ask, Collected, silent } from '../engines/collect.ts';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { sampleModel } from '../samples.ts';

@@ -5,7 +5,7 @@ import { anthropicWire } from '../../src/engines/wires/anthropic/wire.ts';
 import { completionWire } from '../../src/engines/wires/openai/completions.ts';
 import { openAiWire } from '../../src/engines/wires/openai/wire.ts';
 import type { ApiError } from '../../src/errors.ts';
-import type { Part, Parts } from '../../src/ports/chat.ts';
+import type { Part, Parts } from '../../src/ports/engines/chat.ts';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startGateway } from '../gateway.ts';
 import { sampleCall } from '../samples.ts';

@@ -1,6 +1,6 @@
 /** A reasoning model and a comparable form of parts for decoder tests. */
 import assert from 'node:assert/strict';
-import { fromJsonText, type Parts } from '../../src/ports/chat.ts';
+import { fromJsonText, type Parts } from '../../src/ports/engines/chat.ts';
 import { sampleModel } from '../samples.ts';
 
 export const thinker = sampleModel({ reasoning: { mandatory: false } });

@@ -2,9 +2,9 @@
 import { forkJoin, map, type Observable, of } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../schemas/engines.ts';
-import type { ChatCall, Parts } from '../../ports/chat.ts';
-import type { CompletionCall } from '../../ports/completion.ts';
-import type { Flow } from '../../ports/engine.ts';
+import type { ChatCall, Parts } from '../../ports/engines/chat.ts';
+import type { CompletionCall } from '../../ports/engines/completion.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
 import { DeliveredText } from '../../tokens/delivered-text.ts';
 import type { ContinuationWire, RestOfAnswer, StreamDecoder } from '../wire.ts';
 import { SeamFilter } from './seam.ts';

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { Observer, Subscriber, Subscription, Unsubscribable } from 'rxjs';
 import type { ApiError } from '../../errors.ts';
-import type { ChatCall, Parts } from '../../ports/chat.ts';
-import type { CompletionCall } from '../../ports/completion.ts';
+import type { ChatCall, Parts } from '../../ports/engines/chat.ts';
+import type { CompletionCall } from '../../ports/engines/completion.ts';
 import { EngineError } from '../engine-error.ts';
 import type { ReplicaPool } from '../pool/pool.ts';
 import type { PooledCall } from '../pool/pooled-call.ts';

@@ -1,5 +1,5 @@
 /** Joins the rest of an answer to what was delivered of it: nothing twice, stop sequences found across the seam. */
-import { fromJsonText, type JsonText, type Part, type Parts, toJsonText } from '../../ports/chat.ts';
+import { fromJsonText, type JsonText, type Part, type Parts, toJsonText } from '../../ports/engines/chat.ts';
 import type { RestOfAnswer } from '../wire.ts';
 
 interface Seam {

@@ -1,5 +1,5 @@
 /** Sends requests to one replica over its HTTP connections. */
-import type { Flow } from '../../ports/engine.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
 import type { Deadlines } from '../deadlines.ts';
 import type { CallLimits, CallSetting, EngineCall, EngineReader, ReadError } from '../engine-call.ts';
 import { HttpCall } from '../http-call.ts';

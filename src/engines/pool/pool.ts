@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ApiError } from '../../errors.ts';
 import { FairQueue } from '../../fair-queue.ts';
 import { Pace, retryAfter } from '../../pace.ts';
-import type { Flow } from '../../ports/engine.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
 import type { EngineReader } from '../engine-call.ts';
 import { EngineError } from '../engine-error.ts';
 import type { EngineRequest } from './dispatch.ts';

@@ -1,7 +1,7 @@
 /** One call to an engine: waits for a replica, retries on another until a response begins. */
 
 import type { Waiter } from '../../fair-queue.ts';
-import type { Flow } from '../../ports/engine.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
 import type { CallSpan } from '../../ports/trace.ts';
 import type { EngineCall, EngineHead, EngineReader } from '../engine-call.ts';
 import type { EngineError } from '../engine-error.ts';

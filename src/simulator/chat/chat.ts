@@ -1,8 +1,8 @@
 /** Simulates a chat model: plans the answers to a call and plays them. */
 import { defer, type Observable } from 'rxjs';
 import { fail } from '../../errors.ts';
-import type { ChatCall, Parts, TokenUsage } from '../../ports/chat.ts';
-import type { Flow } from '../../ports/engine.ts';
+import type { ChatCall, Parts, TokenUsage } from '../../ports/engines/chat.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import type { Fault } from '../directives.ts';
 import type { Ticker } from '../ticker.ts';

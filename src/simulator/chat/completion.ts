@@ -1,5 +1,5 @@
 /** Plays one planned answer token by token, up to a stop sequence or the limit. */
-import { type FinishReason, type Part, toJsonText } from '../../ports/chat.ts';
+import { type FinishReason, type Part, toJsonText } from '../../ports/engines/chat.ts';
 import type { Random } from '../random.ts';
 import { logprobOf } from './logprobs.ts';
 import { StopFilter, type TextToken } from './stop-sequences.ts';

@@ -1,5 +1,5 @@
 /** Extracts from a chat call its question, topics, media, tool results and directives. */
-import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/chat.ts';
+import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/engines/chat.ts';
 import type { Base64 } from '../../ports/media.ts';
 import { fixedTokens, type Prompt, promptTexts } from '../../tokens/prompt.ts';
 import { countTokens } from '../../tokens/simulator.ts';

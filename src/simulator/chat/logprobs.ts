@@ -1,5 +1,5 @@
 /** Makes up plausible log-probabilities for a token and its alternatives. */
-import type { Logprob } from '../../ports/chat.ts';
+import type { Logprob } from '../../ports/engines/chat.ts';
 import type { Random } from '../random.ts';
 import { noun } from './prose.ts';
 

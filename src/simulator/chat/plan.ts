@@ -1,6 +1,6 @@
 /** Plans one answer to a chat call: reasoning, text, tool calls and finish. */
 import { fail } from '../../errors.ts';
-import type { ChatCall } from '../../ports/chat.ts';
+import type { ChatCall } from '../../ports/engines/chat.ts';
 import { splitTokens } from '../../tokens/simulator.ts';
 import { hashText, Random } from '../random.ts';
 import { SchemaProblem } from '../schema/budget.ts';

@@ -1,8 +1,8 @@
 /** Emits the parts of planned answers at the set pace, with backpressure. */
 import { Observable, type Subscriber } from 'rxjs';
 import type { Pausable } from '../../ports/backpressure.ts';
-import type { Part, Parts, TokenUsage } from '../../ports/chat.ts';
-import type { Flow } from '../../ports/engine.ts';
+import type { Part, Parts, TokenUsage } from '../../ports/engines/chat.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
 import type { Fault } from '../directives.ts';
 import { failureOf } from '../faults.ts';
 import type { Task, Ticker } from '../ticker.ts';

@@ -1,5 +1,5 @@
 /** Finds the user's question in a conversation, among what agents add to it, and its `/sim` line. */
-import type { ChatMessage } from '../../ports/chat.ts';
+import type { ChatMessage } from '../../ports/engines/chat.ts';
 import { type Directives, readDirectives } from '../directives.ts';
 
 export interface Question {

@@ -1,5 +1,5 @@
 /** Holds tokens back while they may become a stop sequence, and cuts the text where one begins. */
-import type { Logprob } from '../../ports/chat.ts';
+import type { Logprob } from '../../ports/engines/chat.ts';
 import { cutLogprob } from './logprobs.ts';
 
 export interface TextToken {

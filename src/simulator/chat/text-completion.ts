@@ -1,9 +1,9 @@
 /** Simulates a text completion: every prompt is answered as a question would be. */
 import { defer, map, type Observable } from 'rxjs';
 import { ApiError, fail } from '../../errors.ts';
-import { type ChatCall, type Logprob, type Part, type Parts, toJsonText } from '../../ports/chat.ts';
-import type { CompletionCall } from '../../ports/completion.ts';
-import type { Flow } from '../../ports/engine.ts';
+import { type ChatCall, type Logprob, type Part, type Parts, toJsonText } from '../../ports/engines/chat.ts';
+import type { CompletionCall } from '../../ports/engines/completion.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
 import { splitTokens } from '../../tokens/simulator.ts';
 import { hashText, Random } from '../random.ts';
 import type { Ticker } from '../ticker.ts';

@@ -1,6 +1,6 @@
 /** Decides how many tokens a model reasons for a call. */
 import type { Model } from '../../../schemas/catalog.ts';
-import type { ChatCall, Effort } from '../../ports/chat.ts';
+import type { ChatCall, Effort } from '../../ports/engines/chat.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import type { Conversation } from './conversation.ts';
 

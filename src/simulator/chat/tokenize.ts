@@ -1,8 +1,8 @@
 /** Simulates a tokenizer with a real vocabulary, a few milliseconds of work per tick. */
 import { defer, map, type Observable, reduce, switchMap } from 'rxjs';
 import { fail } from '../../errors.ts';
-import type { ChatMessage } from '../../ports/chat.ts';
-import type { DetokenizeCall, TokenizeCall, Tokenized, TokenizedChat } from '../../ports/tokenize.ts';
+import type { ChatMessage } from '../../ports/engines/chat.ts';
+import type { DetokenizeCall, TokenizeCall, Tokenized, TokenizedChat } from '../../ports/engines/tokenize.ts';
 import { asPlainText, type Encoding, loadEncoding, pieceEnd } from '../../tokens/encoding.ts';
 import { readDirectives } from '../directives.ts';
 import { withFaults } from '../faults.ts';

@@ -1,6 +1,6 @@
 /** Makes tool calls with arguments that are valid for each tool. */
 import { fail } from '../../errors.ts';
-import type { ChatCall, Tool, ToolCall } from '../../ports/chat.ts';
+import type { ChatCall, Tool, ToolCall } from '../../ports/engines/chat.ts';
 import type { Random } from '../random.ts';
 import { SchemaProblem } from '../schema/budget.ts';
 import { schemaInstance } from '../schema/instance.ts';

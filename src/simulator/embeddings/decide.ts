@@ -1,6 +1,6 @@
 /** Decides questions by the words that the state and the answers share. */
 import { defer, mergeMap, type Observable } from 'rxjs';
-import type { AllowedAnswer, Decided, DecisionCall, DecisionQuestion } from '../../ports/decision.ts';
+import type { AllowedAnswer, Decided, DecisionCall, DecisionQuestion } from '../../ports/engines/decision.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { readDirectives } from '../directives.ts';
 import { withFaults } from '../faults.ts';

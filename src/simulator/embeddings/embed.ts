@@ -1,7 +1,7 @@
 /** Simulates embeddings with lexical vectors, a few milliseconds of work per tick. */
 import { defer, map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
-import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/embedding.ts';
+import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/engines/embedding.ts';
 import { loadEncoding } from '../../tokens/encoding.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { cutVector, writeVector } from '../../vectors.ts';

@@ -1,6 +1,6 @@
 /** Simulates a reranker: a document is as relevant as it has the words of the query. */
 import { defer, map, type Observable } from 'rxjs';
-import type { RerankCall, Reranked } from '../../ports/rerank.ts';
+import type { RerankCall, Reranked } from '../../ports/engines/rerank.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { readDirectives } from '../directives.ts';
 import { withFaults } from '../faults.ts';

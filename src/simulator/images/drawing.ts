@@ -1,7 +1,7 @@
 /** Draws a deterministic image for a call on sharp's threads. */
 import type { OverlayOptions, Sharp, SharpOptions } from 'sharp';
 import { fail } from '../../errors.ts';
-import type { ImageCall } from '../../ports/image.ts';
+import type { ImageCall } from '../../ports/engines/image.ts';
 import { hashText, Random } from '../random.ts';
 import { type Bitmap, captionOf } from './caption.ts';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { concatMap, defer, map, type Observable, range } from 'rxjs';
 import { plainMedia } from '../../media/media-data.ts';
-import type { Drawn } from '../../ports/image.ts';
+import type { Drawn } from '../../ports/engines/image.ts';
 import { offloaded } from '../../ports/offload.ts';
 import { ownWork } from '../../ports/shared.ts';
 import { Semaphore } from '../../semaphore.ts';

@@ -4,7 +4,7 @@ import { expectedMusicMs } from '../../music/spec.ts';
 import { wavHeader } from '../../music/wav.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
-import type { MusicCall, RenderEvent, RenderOutput } from '../../ports/render.ts';
+import type { MusicCall, RenderEvent, RenderOutput } from '../../ports/engines/render.ts';
 import { readDirectives } from '../directives.ts';
 import { madePieces } from './made-pieces.ts';
 import { renderSamples, type SampleLayout, sampleCount } from './music-samples.ts';

@@ -1,6 +1,6 @@
 /** Emits the progress of a simulated render, and its failure if one was requested. */
 import { Observable } from 'rxjs';
-import { RenderError } from '../../ports/render.ts';
+import { RenderError } from '../../ports/engines/render.ts';
 import type { Directives } from '../directives.ts';
 import type { Task, Ticker } from '../ticker.ts';
 

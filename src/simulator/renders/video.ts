@@ -10,7 +10,7 @@ import {
   type RenderInput,
   type RenderOutput,
   type VideoCall,
-} from '../../ports/render.ts';
+} from '../../ports/engines/render.ts';
 import { expectedVideoMs, frameCount } from '../../video/timing.ts';
 import { readDirectives } from '../directives.ts';
 import { hashText, Random } from '../random.ts';

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Observable } from 'rxjs';
 import { type ApiError, asApiError } from '../../errors.ts';
 import type { Backpressure } from '../../ports/backpressure.ts';
-import type { Part, Parts } from '../../ports/chat.ts';
+import type { Part, Parts } from '../../ports/engines/chat.ts';
 import { isMidThought, promptTokens } from '../chat/conversation.ts';
 import { ConnectionLost } from '../faults.ts';
 import { ChunkWriter, type StreamHead } from './chunks.ts';

@@ -1,5 +1,5 @@
 /** Writes the chunks of a streamed chat response with the chosen quirks. */
-import { type JsonText, type Part, type Parts, toJsonText } from '../../ports/chat.ts';
+import { type JsonText, type Part, type Parts, toJsonText } from '../../ports/engines/chat.ts';
 import { EventWriter } from './events.ts';
 import type { Quirks } from './quirks.ts';
 import { engineError, engineUsage } from './responses.ts';

@@ -3,8 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { map, type Observable, reduce } from 'rxjs';
 import { asApiError, fail } from '../../errors.ts';
 import { isObject } from '../../json-schema.ts';
-import type { Embedded, EmbeddingCall, EmbeddingInput, VectorEncoding } from '../../ports/embedding.ts';
-import type { RerankCall, Reranked } from '../../ports/rerank.ts';
+import type {
+  Embedded,
+  EmbeddingCall,
+  EmbeddingInput,
+  VectorEncoding,
+} from '../../ports/engines/embedding.ts';
+import type { RerankCall, Reranked } from '../../ports/engines/rerank.ts';
 import { ConnectionLost } from '../faults.ts';
 import { optionalCount, optionalString, required } from './fields.ts';
 import type { Quirks } from './quirks.ts';

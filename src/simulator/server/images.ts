@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Observable, Subscription } from 'rxjs';
 import { asApiError } from '../../errors.ts';
-import type { Drawn } from '../../ports/image.ts';
+import type { Drawn } from '../../ports/engines/image.ts';
 import { ConnectionLost } from '../faults.ts';
 import type { Quirks } from './quirks.ts';
 import { sendError } from './responses.ts';

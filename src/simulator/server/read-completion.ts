@@ -1,7 +1,7 @@
 /** Reads text completion requests independently of the gateway's own parsing, as a foreign engine would. */
 import { fail } from '../../errors.ts';
 import { isObject } from '../../json-schema.ts';
-import type { CompletionCall, TextPrompt } from '../../ports/completion.ts';
+import type { CompletionCall, TextPrompt } from '../../ports/engines/completion.ts';
 import {
   optionalBoolean,
   optionalCount,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
 import { isObject } from '../../json-schema.ts';
 import { dataUriHeader } from '../../media/data-uri.ts';
-import type { ImageBackground, ImageFormat } from '../../ports/image.ts';
+import type { ImageBackground, ImageFormat } from '../../ports/engines/image.ts';
 import type { SketchCall } from '../images/drawing.ts';
 import { optionalArray } from './fields.ts';
 import { readBytes, readForm, readJson } from './read-body.ts';

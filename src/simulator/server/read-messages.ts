@@ -1,7 +1,13 @@
 /** Reads the `messages` of a chat request. */
 import { fail } from '../../errors.ts';
 import { isObject } from '../../json-schema.ts';
-import type { ChatMessage, MediaContent, TextContent, ToolCall, UserContent } from '../../ports/chat.ts';
+import type {
+  ChatMessage,
+  MediaContent,
+  TextContent,
+  ToolCall,
+  UserContent,
+} from '../../ports/engines/chat.ts';
 import { optionalArray, optionalObject, optionalString, required } from './fields.ts';
 
 export function readMessages(value: unknown): readonly ChatMessage[] {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
 import { isObject } from '../../json-schema.ts';
-import type { MusicCall, RenderCall, VideoCall } from '../../ports/render.ts';
+import type { MusicCall, RenderCall, VideoCall } from '../../ports/engines/render.ts';
 import type { JsonObject } from './fields.ts';
 import { readBytes, readForm, readJson } from './read-body.ts';
 

@@ -5,7 +5,12 @@ import { map, mergeMap, type Observable, of, type Subscription, toArray } from '
 import { firstLine } from '../../errors.ts';
 import { wavHeader } from '../../music/wav.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
-import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../../ports/render.ts';
+import {
+  type RenderCall,
+  RenderError,
+  type RenderEvent,
+  type RenderOutput,
+} from '../../ports/engines/render.ts';
 import { usualLayout } from '../renders/music.ts';
 
 interface Kept {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { of } from 'rxjs';
 import { fail } from '../../errors.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
-import type { RenderCall } from '../../ports/render.ts';
+import type { RenderCall } from '../../ports/engines/render.ts';
 import { simulateMusic } from '../renders/music.ts';
 import { type RenderStudio, simulateVideo } from '../renders/video.ts';
 import { checkModel, type SimulatorServerOptions } from './options.ts';

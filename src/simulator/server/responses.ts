@@ -1,7 +1,7 @@
 /** Writes the JSON, error and event-stream responses of an OpenAI-like engine. */
 import type { ServerResponse } from 'node:http';
 import type { ApiError } from '../../errors.ts';
-import type { TokenUsage } from '../../ports/chat.ts';
+import type { TokenUsage } from '../../ports/engines/chat.ts';
 import type { Quirks } from './quirks.ts';
 
 export function sendJson(response: ServerResponse, json: string): void {

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiError } from '../../errors.ts';
 import type { Backpressure } from '../../ports/backpressure.ts';
-import type { Parts } from '../../ports/chat.ts';
+import type { Parts } from '../../ports/engines/chat.ts';
 import type { Quirks } from './quirks.ts';
 import { sendError, sendEventsHead, sendJson } from './responses.ts';
 

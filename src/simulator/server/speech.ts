@@ -5,7 +5,7 @@ import { createCodec } from '../../codec/codec.ts';
 import { asApiError, fail } from '../../errors.ts';
 import { isObject } from '../../json-schema.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
-import { type SpeechCall, type SpeechVoice, speechRate } from '../../ports/speech.ts';
+import { type SpeechCall, type SpeechVoice, speechRate } from '../../ports/engines/speech.ts';
 import { ConnectionLost } from '../faults.ts';
 import { SpeechMemory } from '../speech/memory.ts';
 import { Speaker, simulateSpeech } from '../speech/speech.ts';

@@ -1,5 +1,11 @@
 /** Writes text completions, streamed or whole, with the quirks that apply to them. */
-import { fromJsonText, type Logprob, type Part, type Parts, type TokenUsage } from '../../ports/chat.ts';
+import {
+  fromJsonText,
+  type Logprob,
+  type Part,
+  type Parts,
+  type TokenUsage,
+} from '../../ports/engines/chat.ts';
 import type { StreamHead } from './chunks.ts';
 import { EventWriter } from './events.ts';
 import type { Quirks } from './quirks.ts';

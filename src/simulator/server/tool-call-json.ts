@@ -1,5 +1,5 @@
 /** Writes tool calls as JSON with the chosen quirks. */
-import { fromJsonText, type JsonText, type Part } from '../../ports/chat.ts';
+import { fromJsonText, type JsonText, type Part } from '../../ports/engines/chat.ts';
 import type { Quirks } from './quirks.ts';
 
 type CallHead = Part & { readonly type: 'tool-call' };

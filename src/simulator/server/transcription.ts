@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError, asApiError, fail } from '../../errors.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
-import type { TranscriptionCall } from '../../ports/transcription.ts';
+import type { TranscriptionCall } from '../../ports/engines/transcription.ts';
 import { ConnectionLost } from '../faults.ts';
 import { simulateTranscription } from '../speech/transcribe.ts';
 import type { Quirks } from './quirks.ts';

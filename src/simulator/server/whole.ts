@@ -1,5 +1,11 @@
 /** Writes a whole chat response with the chosen quirks. */
-import { fromJsonText, type Logprob, type Part, type Parts, type TokenUsage } from '../../ports/chat.ts';
+import {
+  fromJsonText,
+  type Logprob,
+  type Part,
+  type Parts,
+  type TokenUsage,
+} from '../../ports/engines/chat.ts';
 import type { Quirks } from './quirks.ts';
 import { engineUsage } from './responses.ts';
 import { addArguments, callJson, type OpenCall } from './tool-call-json.ts';

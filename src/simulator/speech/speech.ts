@@ -1,9 +1,9 @@
 /** Simulates speech models: audible speech, sentence by sentence. */
 import { defer, type Observable } from 'rxjs';
 import { Pool, type PoolOptions } from '../../offload/pool.ts';
-import type { Flow } from '../../ports/engine.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
+import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../../ports/engines/speech.ts';
 import { ownWork, type Turn } from '../../ports/shared.ts';
-import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../../ports/speech.ts';
 import { readDirectives } from '../directives.ts';
 import { playPieces, type Supply } from '../play-pieces.ts';
 import type { Ticker } from '../ticker.ts';

@@ -2,9 +2,9 @@
 import { catchError, defaultIfEmpty, defer, last, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
-import type { Flow } from '../../ports/engine.ts';
-import { speechRate } from '../../ports/speech.ts';
-import type { Recording, Transcribed, TranscriptionCall } from '../../ports/transcription.ts';
+import type { Flow } from '../../ports/engines/engine.ts';
+import { speechRate } from '../../ports/engines/speech.ts';
+import type { Recording, Transcribed, TranscriptionCall } from '../../ports/engines/transcription.ts';
 import { splitTokens } from '../../tokens/simulator.ts';
 import { type Directives, readDirectives } from '../directives.ts';
 

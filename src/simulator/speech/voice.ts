@@ -1,6 +1,6 @@
 /** Maps a voice to synthesizer settings, always the same ones. */
 import { createHash } from 'node:crypto';
-import type { SpeechVoice } from '../../ports/speech.ts';
+import type { SpeechVoice } from '../../ports/engines/speech.ts';
 
 interface Sound {
   readonly speaker: string;

@@ -1,6 +1,6 @@
 /** The contract of a balancing policy: chooses the replica of a call among those that can take it. */
-import type { ChatCall } from '../../../ports/chat.ts';
-import type { CompletionCall } from '../../../ports/completion.ts';
+import type { ChatCall } from '../../../ports/engines/chat.ts';
+import type { CompletionCall } from '../../../ports/engines/completion.ts';
 import type { Replica } from '../replica.ts';
 
 export type PromptCall = ChatCall | CompletionCall;

@@ -1,5 +1,5 @@
 /** Cuts a prompt into blocks and hashes each together with all before it. */
-import type { ChatMessage, MediaContent, UserContent } from '../../../ports/chat.ts';
+import type { ChatMessage, MediaContent, UserContent } from '../../../ports/engines/chat.ts';
 import type { PromptCall } from './policy.ts';
 import { mixed, textHash } from './text-hash.ts';
 

@@ -1,6 +1,12 @@
 /** Turns the events of a message, or a whole one, into parts; holds all state of a call. */
 import { type ApiError, asApiError, fail } from '../../../errors.ts';
-import { type FinishReason, type JsonText, type Part, type Parts, toJsonText } from '../../../ports/chat.ts';
+import {
+  type FinishReason,
+  type JsonText,
+  type Part,
+  type Parts,
+  toJsonText,
+} from '../../../ports/engines/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import { isObject, type Json, parseObject } from '../shared/json.ts';
 import { reportedError } from '../shared/reported-error.ts';

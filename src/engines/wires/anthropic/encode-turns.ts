@@ -1,7 +1,13 @@
 /** Encodes a conversation as the turns of the Messages API, of which no two in a row have one role. */
 import { createHash } from 'node:crypto';
 import { fail } from '../../../errors.ts';
-import type { ChatCall, ChatMessage, TextContent, ToolCall, UserContent } from '../../../ports/chat.ts';
+import type {
+  ChatCall,
+  ChatMessage,
+  TextContent,
+  ToolCall,
+  UserContent,
+} from '../../../ports/engines/chat.ts';
 import { isObject, tryParse } from '../shared/json.ts';
 import type { LargeMedia } from '../shared/large-media.ts';
 

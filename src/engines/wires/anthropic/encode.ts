@@ -1,7 +1,7 @@
 /** Encodes a chat call as a body of `POST /messages`: 400 names what the format has no field for. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import { fail } from '../../../errors.ts';
-import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/chat.ts';
+import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/engines/chat.ts';
 import type { OutgoingBody } from '../../outgoing-body.ts';
 import { LargeMedia } from '../shared/large-media.ts';
 import { encodeTurns } from './encode-turns.ts';

@@ -1,6 +1,6 @@
 /** Encodes how long a model thinks, in the format's own fields or in those that the model's row names. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import type { ChatCall, Effort } from '../../../ports/chat.ts';
+import type { ChatCall, Effort } from '../../../ports/engines/chat.ts';
 import { addThinkingFields } from '../shared/thinking-fields.ts';
 
 export type Body = Record<string, unknown>;

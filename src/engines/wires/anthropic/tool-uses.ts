@@ -1,7 +1,7 @@
 /** The tool calls of one message: numbers and ids them, and emits their arguments. */
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../../errors.ts';
-import { type JsonText, type Part, toJsonText } from '../../../ports/chat.ts';
+import { type JsonText, type Part, toJsonText } from '../../../ports/engines/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import type { Json } from '../shared/json.ts';
 

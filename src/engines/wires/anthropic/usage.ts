@@ -1,5 +1,5 @@
 /** Adds up the token counts of a message: some come with its first event, some with its last. */
-import type { TokenUsage } from '../../../ports/chat.ts';
+import type { TokenUsage } from '../../../ports/engines/chat.ts';
 import { isObject } from '../shared/json.ts';
 
 export class MessageUsage {

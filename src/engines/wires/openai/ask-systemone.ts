@@ -1,5 +1,5 @@
 /** Forwards decision questions to another Sluice and reads its probabilities. */
-import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/decision.ts';
+import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/engines/decision.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { DecisionWire } from '../../wire.ts';
 import { isObject } from '../shared/json.ts';

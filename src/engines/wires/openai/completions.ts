@@ -1,6 +1,6 @@
 /** Continues texts by the completions route of OpenAI-like servers. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import type { CompletionCall } from '../../../ports/completion.ts';
+import type { CompletionCall } from '../../../ports/engines/completion.ts';
 import type { CompletionWire } from '../../wire.ts';
 import { readContextFull } from '../shared/context-full.ts';
 import { OpenAiStreamDecoder } from './decode-stream.ts';

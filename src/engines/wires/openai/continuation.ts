@@ -1,7 +1,7 @@
 /** Requests the rest of a chat or text completion that broke off, from what was delivered of it. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import type { ChatCall, ChatMessage, Forwarded, Thinking } from '../../../ports/chat.ts';
-import type { CompletionCall } from '../../../ports/completion.ts';
+import type { ChatCall, ChatMessage, Forwarded, Thinking } from '../../../ports/engines/chat.ts';
+import type { CompletionCall } from '../../../ports/engines/completion.ts';
 import type { ContinuationWire, DeliveredAnswer } from '../../wire.ts';
 import { encodeCompletion } from './completions.ts';
 import { OpenAiStreamDecoder } from './decode-stream.ts';

@@ -1,6 +1,6 @@
 /** Decodes a streamed chat response: one array of parts per read. */
 import type { ApiError } from '../../../errors.ts';
-import type { Parts } from '../../../ports/chat.ts';
+import type { Parts } from '../../../ports/engines/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';

@@ -1,7 +1,13 @@
 /** Decodes a whole chat or completion response into parts, copying its text without parsing it. */
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
+import {
+  type JsonText,
+  type Logprob,
+  type Parts,
+  type TextPart,
+  toJsonText,
+} from '../../../ports/engines/chat.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 import { endOfText, isSurelyText } from '../shared/json-text.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';

@@ -1,5 +1,5 @@
 /** Embeddings of the OpenAI API, with the variants of vLLM, TEI, SGLang, llama.cpp, Infinity and Ollama. */
-import type { Embedded, VectorJson } from '../../../ports/embedding.ts';
+import type { Embedded, VectorJson } from '../../../ports/engines/embedding.ts';
 import { convertVector, type VectorWish } from '../../convert-vector.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { EmbeddingWire } from '../../wire.ts';

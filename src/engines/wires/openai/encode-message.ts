@@ -1,5 +1,5 @@
 /** Encodes one chat message as OpenAI-like servers take it. */
-import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
+import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/engines/chat.ts';
 import { escaped } from '../../../quoted.ts';
 import type { LargeMedia } from '../shared/large-media.ts';
 

@@ -1,7 +1,7 @@
 /** Encodes a chat call as a body of `POST /chat/completions` that all known servers take. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
-import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/chat.ts';
+import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/engines/chat.ts';
 import { quoted } from '../../../quoted.ts';
 import { remembered } from '../../../remembered.ts';
 import type { OutgoingBody } from '../../outgoing-body.ts';

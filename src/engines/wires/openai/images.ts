@@ -2,7 +2,7 @@
 import { fail } from '../../../errors.ts';
 import { dataUriHeader, isDataUri } from '../../../media/data-uri.ts';
 import { encodedMedia } from '../../../media/media-data.ts';
-import type { ImageCall, InputImage } from '../../../ports/image.ts';
+import type { ImageCall, InputImage } from '../../../ports/engines/image.ts';
 import type { Base64, MediaData } from '../../../ports/media.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import { LongText } from '../../long-text.ts';

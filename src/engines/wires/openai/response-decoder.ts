@@ -8,7 +8,7 @@ import {
   type Parts,
   type TokenUsage,
   toJsonText,
-} from '../../../ports/chat.ts';
+} from '../../../ports/engines/chat.ts';
 import { brokenOff } from '../../engine-error.ts';
 import { unreadable } from '../../json-picker.ts';
 import { isObject, type Json } from '../shared/json.ts';

@@ -1,5 +1,5 @@
 /** Scores answers as continuations of a prompt by the log-probabilities of the completions route. */
-import type { AllowedAnswer } from '../../../ports/decision.ts';
+import type { AllowedAnswer } from '../../../ports/engines/decision.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { Continuations, DecisionWire } from '../../wire.ts';
 import { type Fields, failureFields, parsedField, pickingDecoder } from './fields.ts';

@@ -1,6 +1,6 @@
 /** Speech of the OpenAI API, with the variants of vLLM-Omni and another Sluice. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import type { SpeechCall, SpeechVoice, VoiceClip } from '../../../ports/speech.ts';
+import type { SpeechCall, SpeechVoice, VoiceClip } from '../../../ports/engines/speech.ts';
 import type { SpeechWire } from '../../wire.ts';
 import { isObject, tryParse } from '../shared/json.ts';
 import { LargeMedia } from '../shared/large-media.ts';

@@ -1,7 +1,7 @@
 /** The tokenizer routes of vLLM and SGLang, of llama.cpp, and of another Sluice. */
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import { fail } from '../../../errors.ts';
-import type { TokenizeCall, TokenizedChat } from '../../../ports/tokenize.ts';
+import type { TokenizeCall, TokenizedChat } from '../../../ports/engines/tokenize.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { TokenizerWire, WireRequest } from '../../wire.ts';
 import { isObject } from '../shared/json.ts';

@@ -1,6 +1,6 @@
 /** Reorders tool call deltas so that each call is complete before the next starts. */
 import { fail } from '../../../errors.ts';
-import { type Part, toJsonText } from '../../../ports/chat.ts';
+import { type Part, toJsonText } from '../../../ports/engines/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import { isObject } from '../shared/json.ts';
 

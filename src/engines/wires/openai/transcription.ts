@@ -1,6 +1,6 @@
 /** Transcription of the OpenAI API, with the variants of vLLM, Speaches and whisper.cpp. */
 import { type ApiError, asApiError } from '../../../errors.ts';
-import type { Recording } from '../../../ports/transcription.ts';
+import type { Recording } from '../../../ports/engines/transcription.ts';
 import { unreadable } from '../../json-picker.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
 import { SseDecoder } from '../../sse-decoder.ts';

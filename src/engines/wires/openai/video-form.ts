@@ -1,8 +1,8 @@
 /** Writes the form that vLLM-Omni takes at `/videos`. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import { asBuffer } from '../../../media/base64.ts';
+import { RenderError, type RenderInput, type VideoCall } from '../../../ports/engines/render.ts';
 import type { Base64 } from '../../../ports/media.ts';
-import { RenderError, type RenderInput, type VideoCall } from '../../../ports/render.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
 
 /** Its `quality` means something else than our tiers: they are sent as the steps they stand for. */

@@ -2,14 +2,14 @@
 import type { Model } from '../../../../schemas/catalog.ts';
 import { firstLine } from '../../../errors.ts';
 import { jsonText } from '../../../json-text.ts';
-import type { Base64 } from '../../../ports/media.ts';
 import {
   type RenderCall,
   RenderError,
   type RenderInput,
   renderErrorCodes,
   type VideoCall,
-} from '../../../ports/render.ts';
+} from '../../../ports/engines/render.ts';
+import type { Base64 } from '../../../ports/media.ts';
 import { unreadable } from '../../json-picker.ts';
 import type { EngineJob, RenderWire } from '../../wire.ts';
 import { isObject, type Json, parseObject, tryParse } from '../shared/json.ts';

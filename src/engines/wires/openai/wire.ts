@@ -1,6 +1,6 @@
 /** The OpenAI HTTP API as vLLM, SGLang, llama.cpp, TGI, Ollama, OpenAI and another Sluice serve it. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import type { ChatCall } from '../../../ports/chat.ts';
+import type { ChatCall } from '../../../ports/engines/chat.ts';
 import type { ErrorReading, Wire } from '../../wire.ts';
 import { readContextFull } from '../shared/context-full.ts';
 import { errorMessage } from '../shared/reported-error.ts';

@@ -1,5 +1,5 @@
 /** Maps finish reasons, usage and log-probabilities of OpenAI-like servers to ours. */
-import type { FinishReason, Logprob, Part, TokenUsage } from '../../../ports/chat.ts';
+import type { FinishReason, Logprob, Part, TokenUsage } from '../../../ports/engines/chat.ts';
 import { isObject, type Json } from '../shared/json.ts';
 
 export type Finish = Extract<Part, { type: 'finish' }>;

@@ -1,5 +1,5 @@
 /** Separates reasoning between `<think>` tags from text, however the tokens are split. */
-import { fromJsonText, type JsonText, toJsonText } from '../../../ports/chat.ts';
+import { fromJsonText, type JsonText, toJsonText } from '../../../ports/engines/chat.ts';
 
 const OPEN = '<think>';
 const CLOSE = '</think>';

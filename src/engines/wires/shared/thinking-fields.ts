@@ -1,6 +1,6 @@
 /** Encodes how long a model thinks, in the fields that its row names. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import type { Thinking } from '../../../ports/chat.ts';
+import type { Thinking } from '../../../ports/engines/chat.ts';
 
 type Body = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 /** A client of the admin API. */
-import { remark } from './output.ts';
+import { remark } from '../output.ts';
 import type { Gateway } from './target.ts';
 
 const timeoutMs = 60_000;

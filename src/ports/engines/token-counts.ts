@@ -1,6 +1,6 @@
 /** Counts tokens that an engine generated and did not count. */
 import type { Observable } from 'rxjs';
-import type { Model } from '../../schemas/catalog.ts';
+import type { Model } from '../../../schemas/catalog.ts';
 
 export interface TokenCounts {
   /**

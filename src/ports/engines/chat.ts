@@ -1,6 +1,6 @@
 /** The house's own words for a conversation: what every chat dialect is turned into and every engine wire speaks from. */
-import type { ApiError } from '../errors.ts';
-import type { Base64 } from './media.ts';
+import type { ApiError } from '../../errors.ts';
+import type { Base64 } from '../media.ts';
 
 // ── what an engine is asked ────────────────────────────────────────────────────────────────────────
 

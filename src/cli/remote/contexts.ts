@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { environment, text } from '../environment.ts';
+import { environment, text } from '../../environment.ts';
 
 export interface Context {
   readonly url: string;

@@ -1,13 +1,18 @@
 /** What operators may do to keys, subscriptions, limits, budgets and deliveries, over the admin API of a gateway. */
-import type { AdminBudget } from '../../schemas/admin/budgets.ts';
-import type { AdminDelivery } from '../../schemas/admin/deliveries.ts';
-import type { AdminKey } from '../../schemas/admin/keys.ts';
-import type { BudgetRecord } from '../../schemas/budgets.ts';
-import type { KeyRecord, LimitsRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
-import type { BudgetManagement, DeliveryManagement, Management, ShownDelivery } from '../admin/management.ts';
-import type { KeyManagement, NewKey } from '../keys/manage.ts';
-import { hashSecret } from '../keys/secret.ts';
-import type { LimitsManagement } from '../limits/manage.ts';
+import type { AdminBudget } from '../../../schemas/admin/budgets.ts';
+import type { AdminDelivery } from '../../../schemas/admin/deliveries.ts';
+import type { AdminKey } from '../../../schemas/admin/keys.ts';
+import type { BudgetRecord } from '../../../schemas/budgets.ts';
+import type { KeyRecord, LimitsRecord, Status, SubscriptionRecord } from '../../../schemas/records.ts';
+import type {
+  BudgetManagement,
+  DeliveryManagement,
+  Management,
+  ShownDelivery,
+} from '../../admin/management.ts';
+import type { KeyManagement, NewKey } from '../../keys/manage.ts';
+import { hashSecret } from '../../keys/secret.ts';
+import type { LimitsManagement } from '../../limits/manage.ts';
 import { type GatewayClient, GatewayError } from './gateway-client.ts';
 
 export const remoteManagement = (client: GatewayClient): Management => ({

@@ -1,6 +1,6 @@
 /** Render calls and events of videos and songs; calls are plain JSON, so that any worker can run them. */
 import type { Observable } from 'rxjs';
-import type { Backpressure } from './backpressure.ts';
+import type { Backpressure } from '../backpressure.ts';
 
 export type RenderCall = VideoCall | MusicCall;
 

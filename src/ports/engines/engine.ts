@@ -1,7 +1,9 @@
 /** The models behind the gateway: one call in, a stream of parts out. */
 import type { Observable } from 'rxjs';
-import type { Model } from '../../schemas/catalog.ts';
-import type { Backpressure } from './backpressure.ts';
+import type { Model } from '../../../schemas/catalog.ts';
+import type { Backpressure } from '../backpressure.ts';
+import type { Served } from '../served.ts';
+import type { Trace } from '../trace.ts';
 import type { ChatCall, Parts } from './chat.ts';
 import type { CompletionCall } from './completion.ts';
 import type { Decided, DecisionCall } from './decision.ts';
@@ -9,11 +11,9 @@ import type { Embedded, EmbeddingCall } from './embedding.ts';
 import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
 import type { RerankCall, Reranked } from './rerank.ts';
-import type { Served } from './served.ts';
 import type { SpeechCall, Spoken } from './speech.ts';
 import type { TokenCounts } from './token-counts.ts';
 import type { DetokenizeCall, TokenizeCall, Tokenized } from './tokenize.ts';
-import type { Trace } from './trace.ts';
 import type { Transcribed, TranscriptionCall } from './transcription.ts';
 
 /** What belongs to a call beside its content. Unsubscribing from the answer aborts the call at once. */

@@ -1,5 +1,5 @@
 /** Counts requests that were handed over to a fallback of their model. */
-import type { FallbackReason } from '../errors.ts';
+import type { FallbackReason } from '../../errors.ts';
 
 export interface Fallbacks {
   /** Ids of models of the catalog. */

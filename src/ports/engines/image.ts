@@ -1,5 +1,5 @@
 /** Image calls and results, independent of any engine. */
-import type { MediaData } from './media.ts';
+import type { MediaData } from '../media.ts';
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp';
 

@@ -40,13 +40,16 @@ const said = async (t: Test, ...words: string[]) => {
 /** A small size, where there are pictures: they take longest. */
 const common = ['--key', 'secret', '--timeout', '60s', '--size', '64x64'];
 
+/** A fast render may be over before the first look at its progress, a short response before a busy client leaves. */
+const dependsOnTime = ({ check, verdict }: Finding): boolean =>
+  check === 'progress' || (check === 'disconnect' && verdict !== 'fails');
+
 /** What is wrong with a server that has this fault: `✗ check: detail`, notes with `!`. */
 const wrong = async (t: Test, kind: string, fault: Fault, ...words: string[]): Promise<string[]> => {
   server.fault = fault;
   const { code, out } = await said(t, server.url, '--kind', kind, ...common, '--json', ...words);
   const { fits, findings } = JSON.parse(out) as Report;
-  // Whether progress is seen depends on when it is looked at.
-  const found = findings.filter(({ check, verdict }) => verdict !== 'fits' && check !== 'progress');
+  const found = findings.filter((finding) => finding.verdict !== 'fits' && !dependsOnTime(finding));
   t.equal(fits, !found.some(({ verdict }) => verdict === 'fails'));
   t.equal(code, fits ? 0 : 1);
   return found.map(({ check, verdict, detail }) => `${verdict === 'fails' ? '✗' : '!'} ${check}: ${detail}`);
@@ -69,8 +72,9 @@ t.test('the simulator fits in every kind', async (t) => {
     t.match({ code, err }, { code: 0, err: '' }, kind);
     t.match(report, { url: simulator.url, kind, fits: true });
     t.strictSame(
-      // A fast render may be over before the first look at its progress.
-      report.findings.map(({ check, verdict }) => `${check === 'progress' ? 'fits' : verdict} ${check}`),
+      report.findings.map((finding) =>
+        [dependsOnTime(finding) ? 'fits' : finding.verdict, finding.check].join(' '),
+      ),
       ['connection', 'model', ...checks].map((check) => `fits ${check}`),
       JSON.stringify(report.findings),
     );

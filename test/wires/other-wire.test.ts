@@ -116,7 +116,7 @@ t.test('chat: paths by model and kind of response, a key in a header of its own,
   const engine = createEngine('pool-a', row, options);
   t.strictSame(
     Object.keys(engine).sort(),
-    ['chat', 'close', 'health', 'setReplicas', 'stats'],
+    ['chat', 'close', 'health', 'setDrained', 'setReplicas', 'stats'],
     'it does nothing but chat',
   );
   t.strictSame(await ask(engine, { stream: true }), hello);

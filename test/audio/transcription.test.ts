@@ -1,6 +1,7 @@
 /** Tests the transcription route over a real socket: bodies, formats, streams, faults and billing. */
 import t from 'tap';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { bytesOf, eventsOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, containers, converted, tone, wave } from './sounds.ts';
 
@@ -79,7 +80,7 @@ t.test('text', async (t) => {
   t.equal(await form.text(), about(2));
 });
 
-t.test('every format is detected by its bytes', async (t) => {
+t.test('every format is detected by its bytes', { skip: onlyLong }, async (t) => {
   for (const container of containers) {
     const sound = await tone(3, container);
     const right = (await (await transcribe(sound, container)).json()) as { text: string };
@@ -200,7 +201,7 @@ t.test('a client that disconnects', async (t) => {
   }
 });
 
-t.test('our own speech is transcribed', async (t) => {
+t.test('our own speech is transcribed', { skip: onlyLong }, async (t) => {
   const input = 'Sluices let water through, one gate at a time; "steady" = calm # always.\nEven on Sundays!';
   const heard = async (bytes: Buffer, format: string) =>
     ((await (await transcribe(bytes, format)).json()) as { text: string }).text;

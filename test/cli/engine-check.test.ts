@@ -6,6 +6,7 @@ import { wavHeader } from '../../src/music/wav.ts';
 import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { cut, film, h264, codec as mediaCodec } from '../engines/media-stand-in.ts';
 import { VllmOmni } from '../engines/vllm-omni-stand-in.ts';
+import { onlyLong } from '../long.ts';
 import { bytes, type Fault, FaultyServer, json } from './faulty-server.ts';
 
 const simulator = await startSimulatorServer({ key: 'secret', renderScale: 0.02 });
@@ -400,7 +401,7 @@ t.test('faults of speech and transcription', async (t) => {
   );
 });
 
-t.test('faults of videos', async (t) => {
+t.test('faults of videos', { skip: onlyLong }, async (t) => {
   const job = /^GET \/v1\/videos\/[^/]+$/;
   const whole = await film([...h264, '-f', 'mp4'], false);
   const content = (file: Buffer) =>

@@ -4,6 +4,7 @@ import t from 'tap';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 import {
   aac,
   codec,
@@ -135,7 +136,7 @@ t.test('a clip that is fine is stored as it came; its record tells what came', a
   t.equal(charged, 1);
 });
 
-t.test('clips of another container or codec are converted', async (t) => {
+t.test('clips of another container or codec are converted', { skip: onlyLong }, async (t) => {
   const rows: [string, Buffer, object, object][] = [
     [
       'WebM',
@@ -211,7 +212,7 @@ t.test('songs that nobody could play', async (t) => {
   }
 });
 
-t.test('every format where every other was asked for', async (t) => {
+t.test('every format where every other was asked for', { skip: onlyLong }, async (t) => {
   for (const asked of formats)
     for (const given of formats) {
       const sent = songAs(given);

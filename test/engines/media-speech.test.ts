@@ -8,6 +8,7 @@ import { bytesOf, eventsOf, startSounding } from '../audio/sound-gateway.ts';
 import { containers, loudness, pitch, samplesOf, codec as soundCodec, tone, wave } from '../audio/sounds.ts';
 import { envelope } from '../envelope.ts';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { codec, cut, html, MediaEngine, type SentFile } from './media-stand-in.ts';
 
 const engine = await new MediaEngine().start(t);
@@ -65,7 +66,7 @@ t.test('the tone is the tone', async (t) => {
 });
 
 /** Every container with every type and with every size of pieces, but not all three with each other: each is a conversion. */
-t.test('files where samples were asked for, however they are called', async (t) => {
+t.test('files where samples were asked for, however they are called', { skip: onlyLong }, async (t) => {
   const sizes = [undefined, 7, 1000];
   for (const [at, container] of containers.entries()) {
     const called = [types[container] ?? '', 'audio/pcm', 'application/octet-stream', 'audio/x-wav'];
@@ -151,7 +152,7 @@ const samplesWith = async (bytes: Buffer, words: string[]): Promise<Uint8Array> 
   );
 };
 
-t.test('other files than the row asks for', async (t) => {
+t.test('other files than the row asks for', { skip: onlyLong }, async (t) => {
   for (const model of ['far/mp3', 'far/wav'])
     for (const container of containers) {
       const file = { bytes: files[container] ?? Buffer.alloc(0), type: 'audio/mpeg' };

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { childrenOf, environmentOf } from './supervised.ts';
 
 const program = fileURLToPath(new URL('./faulty-sluice.mjs', import.meta.url));
@@ -53,7 +54,7 @@ const start = async (t: Test) => {
 };
 
 // One supervisor for all: what follows goes by the numbers so far.
-t.test('a supervisor with a watchdog', async (t) => {
+t.test('a supervisor with a watchdog', { skip: onlyLong }, async (t) => {
   const { child, log, metrics } = await start(t);
   const counts = async () => {
     const text = await metrics();

@@ -6,6 +6,7 @@ import t from 'tap';
 import { eventually, patiently } from '../eventually.ts';
 import { RawClient, request } from '../http/raw-client.ts';
 import { servers } from '../http/servers.ts';
+import { onlyLong } from '../long.ts';
 import { key, startProcess } from '../vector-store/large-upload.ts';
 
 const megabyte = 1024 * 1024;
@@ -22,7 +23,7 @@ const pour = async (client: RawClient, piece: Buffer, times: number): Promise<bo
 };
 
 // Both at once: each is a process of its own, and waits for 20 s until bodies are refused.
-t.test('bodies that never end', { jobs: 2 }, async (t) => {
+t.test('bodies that never end', { jobs: 2, skip: onlyLong }, async (t) => {
   for (const { name, skip } of servers)
     void t.test(name, { skip, buffered: true, timeout: patiently(200_000) }, async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));

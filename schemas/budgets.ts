@@ -20,7 +20,7 @@ const settings = {
   }),
   time_zone: text('in which days begin, such as Europe/Berlin; UTC by default'),
   callback_url: text(
-    'told of 50, 80 and 95 %; signed with the webhook secret of the subscription, which has to be known',
+    'gets a webhook at 50, 80 and 95 %; signed with the webhook secret of the subscription, which has to be known',
   ),
 };
 

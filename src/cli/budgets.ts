@@ -15,7 +15,7 @@ const settings: Readonly<Record<string, Option>> = {
   amount: { value: 'DOLLARS', help: 'how much may be spent in each period: 10 or 0.50' },
   period: { value: 'PERIOD', help: 'day, week (from Monday), month or total' },
   'time-zone': { value: 'ZONE', help: 'in which days begin: Europe/Berlin (UTC)' },
-  'callback-url': { value: 'URL', help: 'is told when 50, 80 and 95 % are used' },
+  'callback-url': { value: 'URL', help: 'gets a webhook when 50, 80 and 95 % are used' },
 };
 
 const create: Command = {

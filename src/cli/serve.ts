@@ -37,9 +37,11 @@ export const serve: Command = {
       const gateway = await startGateway(config, log);
       if (member !== undefined) await runMember(gateway, config, log, member.joinGroup);
       else {
+        // Who reads that it is there may stop it at once.
+        const stopped = runService(gateway, config, log);
         show(welcome(welcomeOf(gateway, config)));
         void gateway.codecInfo.then((info) => info && show(codecLine(info)));
-        await runService(gateway, config, log);
+        await stopped;
       }
     } finally {
       // An open channel to the supervisor would keep the process alive; closing it would hide the exit code.

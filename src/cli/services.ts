@@ -11,7 +11,7 @@ interface Service {
   stop(): Promise<void>;
 }
 
-/** Until a signal or an uncaught error stops it. */
+/** Until a signal or an uncaught error stops it; both are handled as soon as it is called. */
 export const runService = async (service: Service, { drainMs }: Config, log: Logger): Promise<void> => {
   stopOnFatalError(log, drainMs, () => service.stop());
   if (service.reload !== undefined) process.on('SIGHUP', () => service.reload?.());
@@ -36,9 +36,11 @@ const runStandalone = async (
   const config = loadConfig();
   const log = pino({ level: config.logLevel }, pino.destination(2));
   const running = await start(config, log);
+  // Who reads that it is there may stop it at once.
+  const stopped = runService(running, config, log);
   remark(describe(config));
   if (running.adminUrl !== undefined) remark(`Metrics and probes at ${running.adminUrl}.`);
-  await runService(running, config, log);
+  await stopped;
 };
 
 export const worker: Command = {

@@ -37,7 +37,7 @@ export class RecentRequests {
     const numbers = this.#numbers;
     at = place * numberColumns;
     const now = performance.now();
-    // One look at the clock: the time of day is told by those who ask for it.
+    // One look at the clock: who asks for it works out the time of day.
     numbers[at++] = now;
     numbers[at++] = status;
     numbers[at++] = now - begun;

@@ -44,8 +44,10 @@ export const supervise = async ({ config, log, processes, show }: SupervisorOpti
       }));
     const { greeting } = await group.start(processes);
     stopOnFatalError(log, config.drainMs, () => group.end());
+    // Who reads that it is there may stop it at once.
+    const stopped = runUntilSignal(group);
     show(welcome({ ...greeting, adminUrl: admin?.url, processes, config }));
-    await runUntilSignal(group);
+    await stopped;
   } finally {
     await group.end();
     await admin?.close();

@@ -3,31 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { openState } from '../../src/adapters/state/open.ts';
 import { run } from '../../src/cli/main.ts';
 import { createKeys } from '../../src/keys/keys.ts';
 import { callerOf } from '../keys/caller-of.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
-
-/** The built command, as users run it: starting it from TypeScript would take seconds each time. */
-const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
-
-/** Runs `sluice` with these words in a process of its own. */
-const sluice = async (environment: Record<string, string>, ...words: string[]) => {
-  const child = spawn(process.execPath, [main, ...words], {
-    env: { PATH: process.env.PATH, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, err] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    child.exitCode ?? once(child, 'exit'),
-  ]);
-  return { code: child.exitCode, out, err };
-};
+import { main, sluice } from './spawned.ts';
 
 /** Runs it in this process: for what ends before any store is opened. */
 const said = async (t: Test, ...words: string[]) => {

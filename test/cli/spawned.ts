@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+/** Starting it from TypeScript would take seconds each time. */
+export const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
 export const sluice = async (environment: Record<string, string>, ...words: string[]) => {
   const child = spawn(process.execPath, [main, ...words], {

@@ -8,9 +8,9 @@ A gate (a subscription and a model) is four keys with a common prefix:
   queue   sorted set: ids that wait, by number; an id that is alive and not in the queue runs
   starts  list: times of the last starts, oldest first, as many as matter
   memo    hash: the latest limits, the queue's counter, the mean time a slot is held, when a slot last changed hands,
-          the last time seen, what was last told of the window and when
+          the last time seen, what was last reported of the window and when
   own     hash: how many starts each process knows to be its own, while processes return from an outage
-`usage` is a channel, and a sorted set of what was told on it, by time: how full windows are, for processes that lose
+`usage` is a channel, and a sorted set of what was reported on it, by time: how full windows are, for processes that lose
 Redis. `epochKey` holds a value that changes when Redis has lost its data. An id is `<process>.<number>`; each process subscribes to a channel of its own.
 ]]
 local windowMs, lifeMs = math.ceil(windowUs / 1000), math.ceil(leaseUs / 500)
@@ -75,19 +75,19 @@ local function room(limit)
   return redis.call('LINDEX', starts, surplus) + windowUs - now
 end
 
--- Processes must know how full a window is before they lose Redis. From half of the limit on all are told the most that
--- may have started, in quarters of it; again once that is exceeded, or is older than a quarter of a window.
-local function tell(rate)
+-- Processes must know how full a window is before they lose Redis. From half of the limit on, each gets a report of the
+-- most that may have started, in quarters of it; again once that is exceeded, or is older than a quarter of a window.
+local function report(rate)
   if redis.call('LLEN', starts) * 2 < rate then return end
   prune()
   local count = redis.call('LLEN', starts)
   if count * 2 < rate then return end
-  local told = redis.call('HMGET', memo, 'most', 'told')
-  local most, age = tonumber(told[1]), now - (tonumber(told[2]) or 0)
+  local last = redis.call('HMGET', memo, 'most', 'reported')
+  local most, age = tonumber(last[1]), now - (tonumber(last[2]) or 0)
   if most and count <= most and age >= 0 and age < windowUs / 4 then return end
   local step = math.ceil(rate / 4)
   most = math.min(rate, (math.floor(count / step) + 1) * step - 1)
-  redis.call('HSET', memo, 'most', most, 'told', now)
+  redis.call('HSET', memo, 'most', most, 'reported', now)
   local word = string.format('%.0f %s', most, name)
   redis.call('ZREMRANGEBYSCORE', usage, '-inf', now - windowUs * 5 / 4)
   redis.call('ZADD', usage, now, word)
@@ -99,7 +99,7 @@ local function start(id, rate)
   redis.call('RPUSH', starts, now)
   redis.call('PEXPIRE', starts, windowMs)
   redis.call('ZADD', alive, now + leaseUs, id)
-  tell(rate)
+  report(rate)
 end
 
 -- When a new request may expect to start: behind the waiters, and not before the window has room.
@@ -238,7 +238,7 @@ function commands.renew(process)
       recount(process, own)
       redis.call('PEXPIRE', starts, windowMs)
       if rate == 0 then rate = tonumber(redis.call('HGET', memo, 'rate')) or 0 end
-      if rate > 0 then tell(rate) end
+      if rate > 0 then report(rate) end
     end
     for i = at, at + runners - 1 do redis.call('ZADD', alive, now + leaseUs, ARGV[i]) end
     at = at + runners

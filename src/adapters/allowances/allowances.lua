@@ -91,17 +91,17 @@ function window.used(claim)
   return number(sums[1]), number(sums[2])
 end
 
--- Processes must know how full a window is before they lose Redis. From half of the limit on all are told the most that
--- may be used, in quarters of it; again once that is exceeded, or is older than a quarter of a window.
-local function tell(claim)
+-- Processes must know how full a window is before they lose Redis. From half of the limit on, each gets a report of the
+-- most that may be used, in quarters of it; again once that is exceeded, or is older than a quarter of a window.
+local function report(claim)
   local total = number(redis.call('HGET', memo, 'total'))
   if total * 2 < claim.limit then return end
-  local told = redis.call('HMGET', memo, 'most', 'told')
-  local most, age = tonumber(told[1]), now - number(told[2])
+  local last = redis.call('HMGET', memo, 'most', 'reported')
+  local most, age = tonumber(last[1]), now - number(last[2])
   if most and total <= most and age >= 0 and age < claim.span / 4 then return end
   local step = math.ceil(claim.limit / 4)
   most = math.min(claim.limit, (math.floor(total / step) + 1) * step - 1)
-  redis.call('HSET', memo, 'most', most, 'told', now)
+  redis.call('HSET', memo, 'most', most, 'reported', now)
   local word = string.format('%.0f %s', most, claim.name)
   redis.call('ZREMRANGEBYSCORE', usage, '-inf', now - claim.span * 5 / 4)
   redis.call('ZADD', usage, now, word)
@@ -115,7 +115,7 @@ function window.take(claim, _, id, age)
   follow()
   put(id, now - age, string.format('*%.0f', claim.amount))
   keep(claim)
-  tell(claim)
+  report(claim)
 end
 
 function window.settle(claim, _, id, amount)

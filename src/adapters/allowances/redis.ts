@@ -48,7 +48,7 @@ export interface RedisAllowancesOptions {
   readonly wallClock?: () => number;
 }
 
-/** Milliseconds of the longest window that is told of before an outage. */
+/** Milliseconds of the longest window that is reported before an outage. */
 const windowMs = 60_000;
 
 export class RedisAllowances implements Allowances {

@@ -35,7 +35,7 @@ const merged = (engines: readonly AdminEngine[]): AdminEngine => {
     health: engines.some(({ health }) => health === 'ok') ? 'ok' : 'down',
     waiting: engines.reduce((sum, { waiting }) => sum + waiting, 0),
     replicas: first.replicas.map((replica, index) => {
-      // Two at one address are told apart by their place.
+      // Two at one address differ by their place.
       const same = engines.flatMap(({ replicas }) =>
         replicas[index]?.url === replica.url
           ? replicas[index]

@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { judge } from './verdict.ts';
 
 /** Suites wait for much of their time: for processes, deadlines, timers. */
-const atOnce = availableParallelism() + 2;
+const atOnce = availableParallelism() + 1;
 /** For one suite, on a machine that has other things to do: one that hangs must not cost the whole run. */
 const seconds = 900;
 

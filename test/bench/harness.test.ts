@@ -11,6 +11,7 @@ import { cpuBetween, sampleCpu } from '../../bench/measure.ts';
 import { Results } from '../../bench/results.ts';
 import { closeStage, measureOnce, openStage } from '../../bench/stage.ts';
 import { allRows, startSubject } from '../../bench/subjects.ts';
+import { patiently } from '../eventually.ts';
 import { servers } from '../http/servers.ts';
 
 t.test('a percentile is within two percent of the sorted value', async (t) => {
@@ -86,7 +87,7 @@ t.test('a run through the floor: every kind of load finds what the engine sent',
     t.same(outcome.result.errors, {}, `${load.kind} without errors`);
     return outcome.result;
   };
-  const short = { warmSeconds: 0.1, windowSeconds: 0.3 };
+  const short = { warmSeconds: patiently(0.1), windowSeconds: patiently(0.3) };
 
   const whole = await measure({ kind: 'closed', stream: false, knobs: { tokens: 4 }, clients: 4, ...short });
   t.ok((whole.metrics.requests_per_second ?? 0) > 0);

@@ -1,6 +1,8 @@
 /** Micro-benchmarks of in-process admission: admitted, among many gates, rejected, and after waiting. */
+
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
-import { type AdmissionRequest, type Lease, leased } from '../../src/ports/admission.ts';
+import { emitted } from '../../src/emitted.ts';
+import type { AdmissionRequest, Lease } from '../../src/ports/admission.ts';
 import type { MicroCase } from './run.ts';
 
 /** One decision per millisecond: the window holds sixty thousand starts. */
@@ -29,7 +31,7 @@ admission.admit(full);
 
 const admitAndRelease = (asked: AdmissionRequest): void => {
   time += 1;
-  leased(admission.admit(asked)).subscribe((lease) => lease.release());
+  emitted(admission.admit(asked)).subscribe((lease) => lease.release());
 };
 
 export const admissionCases: readonly MicroCase[] = [
@@ -40,14 +42,14 @@ export const admissionCases: readonly MicroCase[] = [
   },
   {
     name: 'admission in process: refuse, the window is full',
-    run: () => leased(admission.admit(full)).subscribe(refused),
+    run: () => emitted(admission.admit(full)).subscribe(refused),
   },
   {
     name: 'admission in process: wait, be woken by a release',
     run: () => {
       time += 1;
       const before = held;
-      leased(admission.admit(narrow)).subscribe((lease) => {
+      emitted(admission.admit(narrow)).subscribe((lease) => {
         held = lease;
       });
       before?.release();

@@ -1,8 +1,9 @@
 /** Measures an admission decision through Redis against a bare round trip: `npx tsx bench/micro/admission-redis.ts`. */
+
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';
 import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
-import { leased } from '../../src/ports/admission.ts';
+import { emitted } from '../../src/emitted.ts';
 import { startRedis } from '../../test/services/redis.ts';
 
 const rounds = 5_000;
@@ -13,7 +14,7 @@ await admission.check();
 
 const admit = (index: number) =>
   firstValueFrom(
-    leased(
+    emitted(
       admission.admit({
         subscription: `sub_${index % 100}`,
         model: 'acme/writer-large',

@@ -1,4 +1,5 @@
 /** Micro-benchmarks of usage: admission, the event, its journal line, its ledger row. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,7 +11,7 @@ import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { tokenCost } from '../../src/billing/cost.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
 import { LineEncoder } from '../../src/billing/journal/line.ts';
-import { leased } from '../../src/ports/admission.ts';
+import { emitted } from '../../src/emitted.ts';
 import { createTokenCounts } from '../../src/tokens/token-counts.ts';
 import type { MicroCase } from './run.ts';
 import { call, caller, exchangeOf, model, requestBody, wholeParts } from './samples.ts';
@@ -51,7 +52,7 @@ const hundredEvents = (): UsageEvent[] =>
 export const usageCases: readonly MicroCase[] = [
   {
     name: 'admission: admit and release',
-    run: () => leased(admission.admit(asked)).subscribe((next) => next.release()),
+    run: () => emitted(admission.admit(asked)).subscribe((next) => next.release()),
   },
   { name: 'usage: exact cost', run: () => tokenCost(usage, model.pricing) },
   { name: 'usage: event of a request', run: newEvent },

@@ -1,13 +1,14 @@
 /** Admits a request with a large body before the body is received: a refusal costs its first bytes. */
+
 import { catchError, finalize, map, type Observable, of, switchMap, take, throwError } from 'rxjs';
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
+import { emitted } from '../../src/emitted.ts';
 import { ApiError } from '../../src/errors.ts';
 import {
   type Admission,
   type AdmissionRequest,
   type EarlyLease,
   type Lease,
-  leased,
   sumOfLimits,
 } from '../../src/ports/admission.ts';
 import type { Catalog, ModelScope } from '../../src/ports/catalog.ts';
@@ -50,7 +51,7 @@ export const admitBeforeBody = (
       const asked = prefix && requestOf(catalog, kinds, namedIn(prefix, type), scope);
       if (asked === undefined) return of(undefined);
       exchange.queuedFor = asked.model;
-      return leased(admission.admit({ subscription, ...asked })).pipe(
+      return emitted(admission.admit({ subscription, ...asked })).pipe(
         take(1),
         map((lease) => {
           exchange.queuedFor = undefined;

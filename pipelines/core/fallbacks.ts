@@ -1,6 +1,8 @@
 /** Prepares the task of a request a second time, for a fallback of its model. */
-import { defer, map, Observable, of, switchMap } from 'rxjs';
+
+import { defer, map, Observable, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
+import { emitted } from '../../src/emitted.ts';
 import type { FallbackReason } from '../../src/errors.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { ResolvedRequest } from './resolve-model.ts';
@@ -69,9 +71,6 @@ const mapped = <From, To>(
   value: From | Observable<From>,
   change: (value: From) => To,
 ): To | Observable<To> => (value instanceof Observable ? value.pipe(map(change)) : change(value));
-
-export const emitted = <Value>(value: Value | Observable<Value>): Observable<Value> =>
-  value instanceof Observable ? value : of(value);
 
 /** For transforms that read the task when they are opened: with the first part it is known which model answers. */
 export const whenAnswered = <In, Out, Context extends { readonly task: object }>(

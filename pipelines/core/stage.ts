@@ -1,14 +1,7 @@
 /** The two kinds of stages that routes are composed of, and how each becomes an RxJS operator. */
-import {
-  mergeMap,
-  Observable,
-  type Observer,
-  type OperatorFunction,
-  of,
-  Subject,
-  take,
-  takeUntil,
-} from 'rxjs';
+
+import { mergeMap, Observable, type Observer, type OperatorFunction, Subject, take, takeUntil } from 'rxjs';
+import { emitted } from '../../src/emitted.ts';
 import { openLink, type Reporter } from './link.ts';
 
 /** The request that a stage works for. */
@@ -87,10 +80,7 @@ const liftStep =
   (source) =>
     source.pipe(
       take(1),
-      mergeMap((value) => {
-        const result = step(value, context);
-        return result instanceof Observable ? result : of(result);
-      }),
+      mergeMap((value) => emitted(step(value, context))),
     );
 
 const liftTransform =

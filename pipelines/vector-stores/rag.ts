@@ -1,6 +1,8 @@
 /** POST /chat/completions/RAG: a chat completion whose model is given fitting items of a vector store. */
+
 import { from, map, switchMap } from 'rxjs';
 import { RagRequest } from '../../schemas/vector-store-chat.ts';
+import { emitted } from '../../src/emitted.ts';
 import type { KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { frameChat } from '../chat/frame.ts';
@@ -14,7 +16,7 @@ import { tokenAccount } from '../conversation/token-account.ts';
 import { withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
-import { emitted, readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type ResolvedRequest, resolveModel } from '../core/resolve-model.ts';

@@ -45,6 +45,8 @@ interface Books {
   readonly budgets: Pick<BudgetsBook, 'of'>;
 }
 
+const none: readonly NamedClaim[] = [];
+
 /** Empty where nothing limits the call. */
 export const claimsOf = (
   { limits, budgets }: Books,
@@ -52,15 +54,17 @@ export const claimsOf = (
   { task: { model }, account }: Quoted,
   now: number,
 ): readonly NamedClaim[] => {
+  const numbers = limits.of(caller.subscription, model.id, model.limits);
+  const spending = budgets.of(caller, now) ?? [];
+  // Others may be limited, and this request not: what it can use at most is not worked out for nothing.
+  if (caller.limits === undefined && !countsTokens(numbers) && spending.length === 0) return none;
   const claims: NamedClaim[] = [];
   const most = account?.most?.();
   if (caller.limits !== undefined) addLimits(claims, most, ofKey(caller.limits, caller.key));
   if (most === undefined) return claims;
-  const numbers = limits.of(caller.subscription, model.id, model.limits);
   if (countsTokens(numbers)) addLimits(claims, most, ofModel(numbers, caller.subscription, model.id));
   if (most.cost > 0)
-    for (const allowance of budgets.of(caller, now) ?? [])
-      claims.push({ allowance, amount: most.cost, measure: 'cost' });
+    for (const allowance of spending) claims.push({ allowance, amount: most.cost, measure: 'cost' });
   return claims;
 };
 

@@ -1,8 +1,9 @@
 /** The Quotas port: reserves what a call may use, and settles it with its usage event. */
 import type { Logger } from 'pino';
-import { catchError, defer, firstValueFrom, map, Observable, of, switchMap, throwError } from 'rxjs';
+import { catchError, defer, firstValueFrom, map, Observable, switchMap, throwError } from 'rxjs';
 import type { JobClaim } from '../../schemas/jobs.ts';
 import { nanodollars } from '../decimal.ts';
+import { emitted } from '../emitted.ts';
 import type { LimitsBook } from '../limits/book.ts';
 import {
   type Allowance,
@@ -130,6 +131,3 @@ const claimOf = ({ name, limit, start, end, amount }: JobClaim): Claim => {
   const allowance: Allowance = { name, limit, span: { kind: 'period', start, end: end ?? undefined } };
   return { allowance, amount };
 };
-
-const emitted = <T>(value: T | Observable<T>): Observable<T> =>
-  value instanceof Observable ? value : of(value);

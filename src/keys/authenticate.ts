@@ -1,6 +1,8 @@
 /** Finds the caller of an API key, from a cache with bounded staleness. */
-import { from, mergeMap, Observable, of, throwError } from 'rxjs';
+
+import { from, mergeMap, type Observable, throwError } from 'rxjs';
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
+import { emitted } from '../emitted.ts';
 import { fail } from '../errors.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { Keys } from '../ports/keys.ts';
@@ -109,9 +111,7 @@ export const createAuthenticator = (
       }
     }
     if (secret.length > maxSecretLength) return invalid;
-    return from(shareRead(secret)).pipe(
-      mergeMap((answer) => (answer instanceof Observable ? answer : of(answer))),
-    );
+    return from(shareRead(secret)).pipe(mergeMap(emitted));
   };
 };
 

@@ -1,5 +1,5 @@
 /** Decides when a request may start: rate and concurrency limits with a fair queue before them. */
-import { Observable, of } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { RateLimits } from '../../schemas/limits.ts';
 import type { LimitWindow } from '../errors.ts';
 import type { TokenUsage } from './engines/chat.ts';
@@ -75,7 +75,3 @@ export interface Admission {
   check(): Promise<void>;
   close(): Promise<void>;
 }
-
-/** As an observable in either case. */
-export const leased = (lease: Lease | Observable<Lease>): Observable<Lease> =>
-  lease instanceof Observable ? lease : of(lease);

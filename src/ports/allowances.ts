@@ -91,7 +91,7 @@ export interface Allowances {
   ): Reservation | Observable<Reservation>;
   /**
    * Settles a lasting reservation by its id, in whatever process: periods are settled with the cost, windows stay as
-   * reserved. Unknown ids are left alone. Resolves once it is sure to be counted.
+   * reserved. Unknown ids are ignored. Resolves once it is certain to be counted.
    */
   settle(charge: Charge): Promise<void>;
   /**

@@ -1,15 +1,10 @@
 /** An admission client for tests that records its outcome and lease. */
+
 import { EventEmitter, once } from 'node:events';
 import type { Subscription } from 'rxjs';
+import { emitted } from '../../src/emitted.ts';
 import { ApiError } from '../../src/errors.ts';
-import {
-  type Admission,
-  type AdmissionRequest,
-  type Lease,
-  type LeaseUsage,
-  type Limits,
-  leased,
-} from '../../src/ports/admission.ts';
+import type { Admission, AdmissionRequest, Lease, LeaseUsage, Limits } from '../../src/ports/admission.ts';
 import { patiently } from '../eventually.ts';
 
 export const request = (limits: Partial<Limits> = {}, subscription = 'sub_1', model = 'acme/one') =>
@@ -40,7 +35,7 @@ export class Client {
       onOutcome?.(outcome);
       this.#events.emit('outcome');
     };
-    this.#subscription = leased(admission.admit(request)).subscribe({
+    this.#subscription = emitted(admission.admit(request)).subscribe({
       next: (lease) => {
         this.lease = lease;
         const { waited, position } = lease;

@@ -1,4 +1,5 @@
 /** Tests in-process admission: the contract, memory bounds, stack depth and clock changes. */
+
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,7 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { StartWindow } from '../../src/adapters/admission/start-window.ts';
-import { leased } from '../../src/ports/admission.ts';
+import { emitted } from '../../src/emitted.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { Client, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -52,7 +53,7 @@ t.test(
     let admitted = 0;
     for (const subscription of subscriptions)
       for (const model of models)
-        leased(admission.admit({ subscription, model, limits })).subscribe((lease) => {
+        emitted(admission.admit({ subscription, model, limits })).subscribe((lease) => {
           admitted++;
           lease.release();
         });
@@ -95,7 +96,7 @@ t.test('a thousand waiters that end at once do not overflow the stack', async (t
     Error.stackTraceLimit = stackTraceLimit;
   });
   for (let index = 0; index < 1000; index++)
-    leased(admission.admit(asked)).subscribe((lease) => {
+    emitted(admission.admit(asked)).subscribe((lease) => {
       order.push(index);
       depths.add(new Error('here').stack?.split('\n').length ?? 0);
       lease.release();

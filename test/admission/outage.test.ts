@@ -129,7 +129,7 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
     await group.reunited();
     t.ok(group.shared());
     for (const gateway of [0, 1, 2])
-      t.equal(await group.send(gateway, 50), 0, 'a Redis without data is told');
+      t.equal(await group.send(gateway, 50), 0, 'a Redis without data gets a report');
     await group.pass(minute);
     t.equal(await group.send(2, 150), 120, 'and then one may have all');
     t.ok(held(group.starts, 120));

@@ -153,7 +153,7 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
     await group.pass(20_000);
     await group.reunited();
     for (const process of [0, 1, 2])
-      t.equal(await group.send(process, 1, 50), 0, 'a Redis without data is told');
+      t.equal(await group.send(process, 1, 50), 0, 'a Redis without data gets a report');
     await group.pass(minute);
     t.equal(await group.send(2, 1, 150), 120, 'and then one may have all');
     t.ok(group.held());

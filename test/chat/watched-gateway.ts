@@ -1,9 +1,10 @@
 /** A gateway in front of a scripted engine that records slots and usage events. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defer, finalize, map } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { leased } from '../../src/ports/admission.ts';
+import { emitted } from '../../src/emitted.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 
 export interface StubEngine {
@@ -72,7 +73,7 @@ models:
         if (waits) waiting--;
         waits = false;
       };
-      return leased(admit(request)).pipe(
+      return emitted(admit(request)).pipe(
         map((lease) => {
           wakes();
           held++;

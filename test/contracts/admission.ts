@@ -1,10 +1,12 @@
 /** The contract suite of Admission adapters. `open` returns replicas that share gates and a clock. */
+
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { firstValueFrom, Observable } from 'rxjs';
 import type { Test } from 'tap';
 import type { Rules } from '../../src/adapters/admission/rules.ts';
-import { type Admission, type AdmissionRequest, type Limits, leased } from '../../src/ports/admission.ts';
+import { emitted } from '../../src/emitted.ts';
+import type { Admission, AdmissionRequest, Limits } from '../../src/ports/admission.ts';
 import { Client, request } from '../admission/client.ts';
 import type { VirtualClock } from '../admission/virtual-clock.ts';
 import { ModelGate, type ModelRules } from './admission-model.ts';
@@ -229,7 +231,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
   t.test('a lease says how full the window was when it started, and a refusal that it is full', async (t) => {
     const { replicas, clock, pass } = await harness(t);
     const asked = request({ concurrency: 5, requests_per_minute: 2 });
-    const start = (at: 0 | 1) => firstValueFrom(leased(replicas[at].admit(asked)));
+    const start = (at: 0 | 1) => firstValueFrom(emitted(replicas[at].admit(asked)));
     const first = await start(0);
     t.strictSame(first.window, { limit: 2, remaining: 1, resetAt: clock.now() + minute });
     await pass(1000);

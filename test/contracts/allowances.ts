@@ -211,7 +211,7 @@ export const allowancesContract = async (t: Test, open: OpenAllowances, runs = 1
     t.match(await reserve([tokens(200), 1]), { left: 0 }, 'raised');
   });
 
-  t.test('a period begins with what the ledger has, read once; the next one anew', async (t) => {
+  t.test('a period begins with what the ledger has, read once; so does the next one', async (t) => {
     const spent: Record<string, number> = { 'budget 1': 300, 'budget 2': 0 };
     let reads = 0;
     const { clock, reserve, granted, used, pass } = await harness(t, async ({ name }) => {

@@ -1,13 +1,9 @@
 /** Admission by this process alone during an outage of Redis: its portion of the limits. */
+
 import { type Observable, tap, throwError } from 'rxjs';
+import { emitted } from '../../emitted.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import {
-  type AdmissionRequest,
-  type AdmissionStats,
-  type Lease,
-  type Limits,
-  leased,
-} from '../../ports/admission.ts';
+import type { AdmissionRequest, AdmissionStats, Lease, Limits } from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
 import { createLocalAdmission, type LocalAdmission } from './local.ts';
 import { gateOf, type RedisLease } from './redis-leases.ts';
@@ -69,7 +65,7 @@ export class Fallback {
     };
     if (limits.requests_per_minute === 0) return throwError(unavailable);
     const local = this.#local.admit({ ...request, limits });
-    return leased(local).pipe(tap(() => this.#countStart(lease)));
+    return emitted(local).pipe(tap(() => this.#countStart(lease)));
   }
 
   /** How many starts may be in this process's window. */

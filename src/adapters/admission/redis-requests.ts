@@ -116,7 +116,7 @@ export class RedisRequests {
     else if (standing === 'unknown') this.ask(lease);
   }
 
-  /** With those whose reply may still arrive, and those that wait for Redis: all in their order of arrival. */
+  /** With those whose reply may still arrive, and those that wait for Redis: in order of arrival. */
   moveToLocal(): void {
     if (this.#refuses) return;
     for (const lease of this.#leases.all()) {

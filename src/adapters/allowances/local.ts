@@ -1,5 +1,7 @@
 /** Allowances within one process: a counter for each, dropped when idle. */
-import { from, mergeMap, Observable, of } from 'rxjs';
+
+import { from, mergeMap, Observable } from 'rxjs';
+import { emitted } from '../../emitted.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import {
   type Allowance,
@@ -119,12 +121,7 @@ export class LocalAllowances implements Allowances {
   ): Observable<LocalReservation> {
     return new Observable<void>((subscriber) =>
       from(this.#seed(claims.map(({ allowance }) => allowance))).subscribe(subscriber),
-    ).pipe(
-      mergeMap(() => {
-        const reservation = this.reserve(id, claims, options);
-        return reservation instanceof Observable ? reservation : of(reservation);
-      }),
-    );
+    ).pipe(mergeMap(() => emitted(this.reserve(id, claims, options))));
   }
 
   async #seed(allowances: readonly Allowance[]): Promise<void> {

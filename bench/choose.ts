@@ -1,6 +1,7 @@
 /** Selects subjects, scenarios and routes from the options. */
+
+import type { Progress } from '../test/progress.ts';
 import type { Options } from './options.ts';
-import type { Progress } from './progress.ts';
 import type { RoutesPlan } from './routes/run.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 import { allRows, readRows, type SubjectRow } from './subjects.ts';

@@ -1,5 +1,7 @@
 /** `npm run bench`: runs the plan, prints the tables, writes JSON and charts; exit code 1 when a bound is not met. */
 import { execFileSync } from 'node:child_process';
+import { orEnd } from '../test/command-line.ts';
+import { Progress } from '../test/progress.ts';
 import { judge } from './bounds.ts';
 import { buildMicro } from './build.ts';
 import { charts, drawCharts } from './charts/draw.ts';
@@ -8,7 +10,6 @@ import { describeMachine } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { install } from './peers/install.ts';
 import { profileAll, profileRoutes } from './profile.ts';
-import { Progress } from './progress.ts';
 import { boundsTable, routesTable, scenarioTable } from './report.ts';
 import { boundsOf, describe, type ResultFile, readResult, scaleOf, writeResult } from './result-file.ts';
 import { Results } from './results.ts';
@@ -67,7 +68,6 @@ const measureAll = async (
 
 const measure = async (options: Options): Promise<boolean> => {
   const chosen = chosenRows(options);
-  chosenScenarios(options);
   const machine = describeMachine();
   const progress = new Progress();
   const startedAt = new Date();
@@ -120,7 +120,12 @@ const profile = async (options: Options): Promise<void> => {
   progress.end();
 };
 
-const options = readOptions(process.argv.slice(2));
+const options = orEnd('npm run bench', () => {
+  const read = readOptions(process.argv.slice(2));
+  chosenRows(read);
+  chosenScenarios(read);
+  return read;
+});
 if (options.help) process.stdout.write(usage);
 else if (options.micro) execFileSync(process.execPath, [buildMicro(), ...options.only], { stdio: 'inherit' });
 else if (options.files.length > 0) {

@@ -57,7 +57,7 @@ export const readOptions = (args: readonly string[]): Options => {
       rows: { type: 'string' },
       profile: { type: 'boolean', default: false },
       micro: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
   const rounds = Number(values.rounds ?? (values.full ? 5 : 3));

@@ -1,8 +1,8 @@
 /** Runs every scenario against every subject in interleaved rounds, so that machine noise affects all of them. */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Progress } from '../test/progress.ts';
 import type { Metrics } from './load/window.ts';
 import type { Load } from './load.ts';
-import type { Progress } from './progress.ts';
 import { type Measurement, Results } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 import { closeStage, measureOnce, openStage, type Stage, secondsOf } from './stage.ts';

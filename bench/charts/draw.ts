@@ -5,7 +5,9 @@ import { Error as errorLevel, parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import type { ResultFile } from '../result-file.ts';
 import type { RoutingResult } from '../routing/result-file.ts';
+import type { FleetResult } from '../simulate/result-file.ts';
 import { cpuChart, memoryChart } from './bars.ts';
+import { fleetChart } from './fleet.ts';
 import { latencyChart } from './latency.ts';
 import { routingChart } from './routing.ts';
 import { processesChart, scaleChart } from './scale.ts';
@@ -24,6 +26,8 @@ export const charts: Charts<ResultFile> = {
 };
 
 export const routingCharts: Charts<RoutingResult> = { routing: routingChart };
+
+export const fleetCharts: Charts<FleetResult> = { fleet: fleetChart };
 
 const folder = path.join(import.meta.dirname, '..', '..', 'docs', 'charts');
 

@@ -166,8 +166,6 @@ const kafka = async (): Promise<void> => {
   const settings = {
     brokers: service.brokers.split(','),
     prefix: `bench-${randomBytes(4).toString('hex')}`,
-    tls: false,
-    sasl: undefined,
   };
   const events = createKafkaEvents(settings, log);
   const messages = (some: readonly UsageEvent[]) =>

@@ -29,7 +29,7 @@ const serve = (which: 'all' | 'limits'): string => {
   served.busyMs += served.engineMs;
   const now = performance.now();
   served.overheadMs = Math.max(0, now - received);
-  return servedLines(served, 'envelope', which, now);
+  return servedLines({ served, refusedBy: undefined, dialect: 'envelope', which, now });
 };
 
 export const headCases: readonly MicroCase[] = [

@@ -1,7 +1,7 @@
 /** Micro-benchmarks of request parsing: bytes to JSON to a validated request. */
 
 import { validate } from '../../pipelines/core/validate.ts';
-import { ChatRequest } from '../../schemas/chat.ts';
+import { ChatRequest } from '../../schemas/chat/request.ts';
 import type { MicroCase } from './run.ts';
 import { requestBody } from './samples.ts';
 

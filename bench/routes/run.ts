@@ -1,8 +1,8 @@
 /** Measures every route of a near gateway in turn, with a far gateway's simulator as its engine. */
 
+import type { Progress } from '../../test/progress.ts';
 import type { Step } from '../load/route.ts';
 import type { Load, Outcome } from '../load.ts';
-import type { Progress } from '../progress.ts';
 import { type Measurement, Results } from '../results.ts';
 import { closeStage, measureOnce, openStage, type Stage } from '../stage.ts';
 import { type Subject, type SubjectRow, startSubject } from '../subjects.ts';

@@ -1,8 +1,8 @@
 /** Compares ways to choose a replica: hit rate of the prefix caches, time to first token, imbalance. */
 import { execFileSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import { LeastBusy } from '../../src/engines/pool/policies/least-busy.ts';
 import { PrefixAffinity } from '../../src/engines/pool/policies/prefix.ts';
+import { orEnd } from '../../test/command-line.ts';
 import { drawCharts, routingCharts } from '../charts/draw.ts';
 import { describeMachine } from '../measure.ts';
 import { measureChoice } from './choice-cost.ts';
@@ -11,6 +11,7 @@ import { slowedClock } from './clock.ts';
 import { type Double, startDouble } from './doubles.ts';
 import { type Driven, drive, rendered, type Target } from './drive.ts';
 import { httpTarget } from './http-target.ts';
+import { readOptions, usage } from './options.ts';
 import { hashed, usualEngine } from './prefix-engine.ts';
 import { printChoice, printRows, type Row } from './report.ts';
 import { type RoutingResult, readRouting, writeRouting } from './result-file.ts';
@@ -18,26 +19,13 @@ import { driverFigures, engineFigures, type Simulation, simulateOracle, simulate
 import { subjects } from './subjects.ts';
 import { type Workload, workloads } from './workloads.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: 'string', default: '20' },
-    replicas: { type: 'string', default: '4' },
-    /** Times as long: all times are those of the workload's own clock. */
-    slowed: { type: 'string', default: '1' },
-    workload: { type: 'string', multiple: true },
-    /** Virtual time only: no sockets, no other routers. */
-    simulate: { type: 'boolean', default: false },
-    /** Draws docs/charts/routing-*.svg: of this run, or of the results that are named. */
-    charts: { type: 'boolean', default: false },
-    out: { type: 'string' },
-  },
-});
-if (positionals.length > 0 && !values.charts)
-  throw new Error(`unexpected ${positionals[0]}: only --charts takes a file`);
-const seconds = Number(values.seconds);
-const replicas = Number(values.replicas);
-const clock = slowedClock(Number(values.slowed));
+const values = orEnd('npm run bench:routing', readOptions);
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+const { seconds, replicas, slowed } = values;
+const clock = slowedClock(slowed);
 const seed = 3;
 const chosen = workloads.filter(
   ({ name }) => values.workload === undefined || values.workload.includes(name),
@@ -133,7 +121,7 @@ const run = async (): Promise<RoutingResult> => {
     simulated: values.simulate,
     seconds,
     replicas,
-    slowed: Number(values.slowed),
+    slowed,
     engine: usualEngine,
     subjects: subjects
       .filter(({ name, version }) => version !== undefined && rows.some(({ subject }) => subject === name))
@@ -147,7 +135,7 @@ const draw = async (result: RoutingResult): Promise<void> => {
   for (const file of await drawCharts(routingCharts, result)) console.error(`drawn: ${file}`);
 };
 
-if (positionals.length > 0) for (const file of positionals) await draw(readRouting(file));
+if (values.files.length > 0) for (const file of values.files) await draw(readRouting(file));
 else {
   const result = await run();
   console.error(`results written to ${writeRouting(result, values.out)}`);

@@ -1,5 +1,5 @@
 /** Runs the scale curve: more and more streams through every subject, then Sluice in several processes. */
-import type { Progress } from '../progress.ts';
+import type { Progress } from '../../test/progress.ts';
 import { Results } from '../results.ts';
 import { measure, startPeer } from '../run.ts';
 import { closeStage, openStage, type Stage, secondsOf } from '../stage.ts';

@@ -1,8 +1,9 @@
 /** Measures Sluice with Redis, Kafka and ClickHouse beside Sluice with its embedded stores. */
+
+import type { Progress } from '../../test/progress.ts';
 import { clickHouseMissing, startClickHouse } from '../../test/services/clickhouse.ts';
 import { kafkaMissing, startKafka } from '../../test/services/kafka.ts';
 import { redisMissing, startRedis } from '../../test/services/redis.ts';
-import type { Progress } from '../progress.ts';
 import { Results } from '../results.ts';
 import { run } from '../run.ts';
 import { type Scenario, scenarios } from '../scenarios.ts';

@@ -9,7 +9,8 @@ const stamp = join(root, 'dist/.tsbuildinfo');
 
 const newerThan = (time) => (folder) =>
   readdirSync(join(root, folder), { recursive: true }).some(
-    (file) => /\.(ts|lua)$/.test(file) && statSync(join(root, folder, file)).mtimeMs > time,
+    (file) =>
+      /\.(tsx?|lua|css|html|svg|txt)$/.test(file) && statSync(join(root, folder, file)).mtimeMs > time,
   );
 
 // An installed package has only dist, no sources.

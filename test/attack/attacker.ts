@@ -22,6 +22,8 @@ export const startAttacker = async (order: AttackOrder): Promise<Attacker> => {
   const child = fork(entry, {
     execArgv: isSource ? ['--import', 'tsx'] : [],
     stdio: ['ignore', 2, 2, 'ipc'],
+    // In a session of its own, which has a priority.
+    detached: true,
   });
   const stop = (): void => {
     child.kill('SIGKILL');

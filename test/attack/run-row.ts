@@ -30,6 +30,13 @@ const usualSeconds = 12;
 const onsetMs = 1_000;
 const recoveryMs = 10_000;
 
+const attackSeconds = (row: Row, options: RunOptions): number =>
+  options.seconds ?? row.seconds ?? usualSeconds;
+
+/** Planned length of a row, with about four seconds until its gateway has started. */
+export const secondsOf = (row: Row, options: RunOptions): number =>
+  (warmUpMs + idleMs) / 1000 + attackSeconds(row, options) + 4;
+
 /** A text says why the row cannot run on this machine. */
 export const runRow = async (row: Row, options: RunOptions = {}): Promise<RowResult | string> => {
   const settings = row.gateway ?? {};
@@ -41,7 +48,7 @@ export const runRow = async (row: Row, options: RunOptions = {}): Promise<RowRes
   const gateway = await startAttackedGateway(settings, row.attackerRpm ?? 1);
   const engine = await startQuickEngine(gateway.doubles.victim);
   try {
-    const milliseconds = (options.seconds ?? row.seconds ?? usualSeconds) * 1000;
+    const milliseconds = attackSeconds(row, options) * 1000;
     const measurement = await measured(row, gateway, milliseconds);
     const own = row.check?.(measurement.attacker);
     const complaints: Complaint[] = [...complaintsOf(measurement)];

@@ -1,5 +1,5 @@
 /** Starts the gateways and services of a chaos run as real processes. */
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,20 +10,18 @@ import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { type Report, verifyUsage } from '../../src/billing/verify.ts';
 import type { Ledger } from '../../src/ports/ledger.ts';
-import { end, freePort, launch } from '../services/child.ts';
+import { type Disturbed, disturbed, end, freePort, launch } from '../services/child.ts';
 import { startClickHouse } from '../services/clickhouse.ts';
 import { startKafka } from '../services/kafka.ts';
 
 /** Something that can be killed as a crash would, and started again on the same port and data. */
-export interface Victim {
+export interface Victim extends Pick<Disturbed, 'kill' | 'revive'> {
   readonly name: string;
-  kill(): Promise<void>;
-  revive(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** One of our own processes; SIGTERM lets what runs in it end. */
-export interface SluiceProcess extends Victim {
+export interface SluiceProcess extends Victim, Disturbed {
   drain(): Promise<void>;
 }
 
@@ -131,7 +129,7 @@ const startServices = async (victims: Victim[]) => {
   victims.push({ name: 'Kafka', ...kafka });
   const clickHouse = await startClickHouse({ own: true });
   victims.push({ name: 'ClickHouse', ...clickHouse });
-  const settings = { brokers: [kafka.brokers], prefix: 'sluice', tls: false, sasl: undefined };
+  const settings = { brokers: [kafka.brokers], prefix: 'sluice' };
   return {
     environment: { KAFKA_BROKERS: kafka.brokers, CLICKHOUSE_URL: clickHouse.url, SLUICE_BILLING: 'apart' },
     openLedger: () => openClickHouseLedger(clickHouse.url),
@@ -148,16 +146,18 @@ export const startSluice = async (
   ready: () => Promise<boolean> = async () => true,
 ): Promise<SluiceProcess> => {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
-  const start = () => launch('env', [...plainNode, command, ...words], ready, env);
-  let child = await start();
+  let child: ChildProcess | undefined;
+  const own = await disturbed(async () => {
+    child = await launch('env', [...plainNode, command, ...words], ready, env);
+    return child;
+  });
   return {
     name,
-    kill: () => end(child, 'SIGKILL'),
-    revive: async () => {
-      child = await start();
+    ...own,
+    drain: async () => {
+      if (child !== undefined) await end(child, 'SIGTERM');
     },
-    drain: () => end(child, 'SIGTERM'),
-    stop: () => end(child, 'SIGKILL'),
+    stop: own.kill,
   };
 };
 

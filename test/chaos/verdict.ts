@@ -82,7 +82,7 @@ const fits = (event: UsageEvent, { usage, tokens }: Sight, price: Stack['price']
   );
 };
 
-const everything = async (ledger: Ledger): Promise<readonly UsageEvent[]> => {
+export const everything = async (ledger: Ledger): Promise<readonly UsageEvent[]> => {
   const events: UsageEvent[] = [];
   for (let place = {}; ; ) {
     const page = await ledger.list(always, { limit: 1000, ...place });

@@ -48,6 +48,32 @@ export const launch = async (
   }
 };
 
+/** A process that may be disturbed, and started again on the same port and data. */
+export interface Disturbed {
+  /** As a crash would. */
+  kill(): Promise<void>;
+  revive(): Promise<void>;
+  /** Its connections stay open, and nothing responds. */
+  freeze(): void;
+  thaw(): void;
+}
+
+export const disturbed = async (start: () => Promise<ChildProcess>): Promise<Disturbed> => {
+  let child = await start();
+  return {
+    kill: () => end(child, 'SIGKILL'),
+    revive: async () => {
+      child = await start();
+    },
+    freeze: () => {
+      child.kill('SIGSTOP');
+    },
+    thaw: () => {
+      child.kill('SIGCONT');
+    },
+  };
+};
+
 export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

@@ -1,19 +1,52 @@
-"""The HTTP interface of ClickHouse, as far as its official client uses it, over the embedded engine: port and data folder in."""
+"""The HTTP interface of ClickHouse, as far as its official client uses it, over the embedded engine: port and data folder in.
+
+With the name of a cluster, the engine is its only server: distributed tables are the engine's own. It has no queue of
+statements for all servers and no endpoint for replicas, so `ON CLUSTER` is left out and replicated tables are plain ones
+that remember as many blocks. With the address of a Keeper and the name of a replica, replicated tables stay what they are.
+"""
 import gzip
 import json
 import re
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from chdb import session
 
-port, data_folder = int(sys.argv[1]), sys.argv[2]
-engine = session.Session(data_folder)
+port, data_folder, cluster, keeper, replica = (*sys.argv[1:], "", "", "")[:5]
+config = f"""<clickhouse>
+  <tcp_port>9000</tcp_port>
+  <remote_servers><{cluster}><shard><internal_replication>true</internal_replication>
+    <replica><host>127.0.0.1</host><port>9000</port></replica></shard></{cluster}></remote_servers>
+  <macros><shard>1</shard><replica>{replica}</replica></macros>
+  <zookeeper><node><host>127.0.0.1</host><port>{keeper}</port></node></zookeeper>
+</clickhouse>"""
+address = data_folder
+if cluster:
+    Path(f"{data_folder}.xml").write_text(config)
+    address = f"{data_folder}?config-file={data_folder}.xml"
+engine = session.Session(address)
+settings = {row.split("\t")[0] for row in engine.query("SELECT name FROM system.settings").bytes().decode().splitlines()}
 one_at_a_time = threading.Lock()
 error_code = re.compile(r"Code: (\d+)")
 format_clause = re.compile(rb"\bFORMAT\s+\w+\s*;?\s*$", re.IGNORECASE)
+
+
+def on_one_server(statement):
+    """What the engine can run of a statement for a cluster."""
+    if not cluster or not statement.startswith(("CREATE", "ALTER", "DROP")):
+        return statement
+    statement = re.sub(r" ON CLUSTER '[^']*'", "", statement)
+    replicated = re.compile(r"ENGINE = Replicated(\w*MergeTree)\('[^']*', '[^']*'\)")
+    if keeper or not replicated.search(statement):
+        return statement
+    statement = replicated.sub(r"ENGINE = \1", statement)
+    if " replicated_deduplication_window" in statement:
+        return statement.replace(" replicated_deduplication_window", " non_replicated_deduplication_window")
+    window = "non_replicated_deduplication_window = 1000"
+    return f"{statement}, {window}" if " SETTINGS " in statement else f"{statement} SETTINGS {window}"
 
 
 class Front(BaseHTTPRequestHandler):
@@ -47,10 +80,17 @@ class Front(BaseHTTPRequestHandler):
         form = values.get("default_format", "TabSeparated")
         if found := format_clause.search(statement):
             form = found.group(0).split()[1].rstrip(b";").decode()
+        given = {name: value for name, value in values.items() if name in settings}
         try:
             with one_at_a_time:
                 engine.query(f"USE `{values.get('database', 'default')}`")
-                result = engine.query(statement.decode(), form, params=parameters)
+                try:
+                    if given:
+                        engine.query("SET " + ", ".join(f"{name} = '{value}'" for name, value in given.items()))
+                    result = engine.query(on_one_server(statement.decode()), form, params=parameters)
+                finally:
+                    if given:
+                        engine.query("SET " + ", ".join(f"{name} = DEFAULT" for name in given))
             content = result.bytes() if result is not None and hasattr(result, "bytes") else b""
         except Exception as failure:
             text = str(failure)
@@ -72,4 +112,4 @@ class Front(BaseHTTPRequestHandler):
         pass
 
 
-ThreadingHTTPServer(("127.0.0.1", port), Front).serve_forever()
+ThreadingHTTPServer(("127.0.0.1", int(port)), Front).serve_forever()

@@ -3,14 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
+import { type Disturbed, disturbed, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
 
-export interface ClickHouseService {
+export interface ClickHouseService extends Disturbed {
   readonly url: string;
-  /** Kills it as a crash would. */
-  kill(): Promise<void>;
-  /** Starts it again on the same port and data. */
-  revive(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -26,25 +22,38 @@ export const clickHouseMissing = ({ own = false } = {}): string | undefined => {
     : `no ClickHouse: test/services/fetch gets one${own ? '' : ', or set CLICKHOUSE_URL'}`;
 };
 
-export const startClickHouse = async ({ own = false } = {}): Promise<ClickHouseService> => {
+export interface ClickHouseWishes {
+  /** One that may be killed. */
+  readonly own?: boolean;
+  /** The only server of a cluster of that name. */
+  readonly cluster?: string;
+  /** With a Keeper at that port, its tables are replicated ones, which nobody can insert into. */
+  readonly keeper?: { readonly port: number; readonly replica: string };
+}
+
+export const startClickHouse = async ({
+  own = false,
+  cluster,
+  keeper,
+}: ClickHouseWishes = {}): Promise<ClickHouseService> => {
   const url = shared();
   if (url !== undefined && !own) {
-    const refuse = () => Promise.reject(new Error('This ClickHouse is not ours to end.'));
-    return { url, kill: refuse, revive: refuse, stop: async () => undefined };
+    const refuse = () => {
+      throw new Error('This ClickHouse is not ours to disturb.');
+    };
+    return { url, kill: refuse, revive: refuse, freeze: refuse, thaw: refuse, stop: async () => undefined };
   }
   const folder = await mkdtemp(join(tmpdir(), 'sluice-clickhouse-'));
   const port = await freePort();
   const front = join(import.meta.dirname, 'clickhouse-front.py');
-  const launchFront = () => launch(python, [front, String(port), join(folder, 'data')], () => pings(port));
-  let server = await launchFront();
+  const wishes = [cluster, ...(keeper === undefined ? [] : [String(keeper.port), keeper.replica])];
+  const args = [front, String(port), join(folder, 'data'), ...wishes.filter((each) => each !== undefined)];
+  const server = await disturbed(() => launch(python, args, () => pings(port)));
   return {
     url: `http://127.0.0.1:${port}`,
-    kill: () => end(server, 'SIGKILL'),
-    revive: async () => {
-      server = await launchFront();
-    },
+    ...server,
     stop: async () => {
-      await end(server, 'SIGKILL');
+      await server.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -2,14 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end, freePort, launch } from './child.ts';
+import { type Disturbed, disturbed, freePort, launch } from './child.ts';
 
-export interface FrontService {
+export interface FrontService extends Disturbed {
   readonly url: string;
-  /** Kills it as a crash would. */
-  kill(): Promise<void>;
-  /** Starts it again on the same port and data. */
-  revive(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -27,16 +23,12 @@ export const startFront = async ({ name, python, script, ping }: Front): Promise
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const args = [join(import.meta.dirname, script), String(port), join(folder, 'data')];
-  const launchFront = () => launch(python, args, () => answers(url + ping));
-  let server = await launchFront();
+  const server = await disturbed(() => launch(python, args, () => answers(url + ping)));
   return {
     url,
-    kill: () => end(server, 'SIGKILL'),
-    revive: async () => {
-      server = await launchFront();
-    },
+    ...server,
     stop: async () => {
-      await end(server, 'SIGKILL');
+      await server.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -44,8 +36,10 @@ export const startFront = async ({ name, python, script, ping }: Front): Promise
 
 /** Somebody else's: it is not ended, whatever happens. */
 export const foreign = (url: string): FrontService => {
-  const refuse = () => Promise.reject(new Error('This service is not ours to end.'));
-  return { url, kill: refuse, revive: refuse, stop: async () => undefined };
+  const refuse = () => {
+    throw new Error('This service is not ours to disturb.');
+  };
+  return { url, kill: refuse, revive: refuse, freeze: refuse, thaw: refuse, stop: async () => undefined };
 };
 
 const answers = async (url: string): Promise<boolean> => {

@@ -27,9 +27,9 @@ export const redisMissing = ({ own = false }: RedisServiceOptions = {}): string 
   if (!own && sharedUrl() !== undefined) return undefined;
   const excuse = notAskedFor();
   if (excuse !== undefined) return excuse;
-  const found = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+  const found = spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
   if (found) return undefined;
-  return `no redis-server on PATH${own ? ' for tests that stop and restart it' : ' and REDIS_URL is not set'}`;
+  return `no ${program} on PATH${own ? ' for tests that stop and restart it' : ' and REDIS_URL is not set'}`;
 };
 
 export const startRedis = async (options: RedisServiceOptions = {}): Promise<RedisService> => {
@@ -62,11 +62,25 @@ export const startRedis = async (options: RedisServiceOptions = {}): Promise<Red
 
 const sharedUrl = (): string | undefined => process.env.REDIS_URL || undefined;
 
-const launchRedis = (port: number, folder: string, options: RedisServiceOptions): Promise<ChildProcess> => {
+/** Another one that speaks the protocol, such as `valkey-server`. */
+const program = process.env.SLUICE_REDIS_SERVER ?? 'redis-server';
+
+export const launchRedis = (
+  port: number,
+  folder: string,
+  options: RedisServiceOptions,
+  more: readonly string[] = [],
+): Promise<ChildProcess> => {
   const persistence = options.persist ? ['--appendonly', 'yes', '--appendfsync', 'always'] : [];
-  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence];
-  return launch('redis-server', args, () => pong(port));
+  const place = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder];
+  return launch(program, [...place, '--save', '', ...persistence, ...more], () => pong(port));
 };
+
+/** With a file of settings, which it writes to. */
+export const launchSentinel = (port: number, folder: string, file: string): Promise<ChildProcess> =>
+  launch(program, [file, '--sentinel', '--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder], () =>
+    pong(port),
+  );
 
 const pong = (port: number): Promise<boolean> =>
   new Promise((resolve) => {

@@ -60,6 +60,8 @@ const pictures: Row = {
   name: 'huge-pictures',
   title: `10 interlaced PNGs of 67 megapixels in a request; 6 clients in a loop`,
   victim: 'picture',
+  // Until the one request that is admitted has been answered.
+  seconds: 20,
   maxRss: 1024,
   attack: async (target) => {
     const background = { r: 20, g: 90, b: 160, alpha: 0.5 };

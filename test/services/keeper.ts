@@ -1,0 +1,46 @@
+/** A Keeper for the replicated tables of ClickHouse: the ZooKeeper among the jars of Kafka. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { end, freePort, launch, servicesFolder } from './child.ts';
+import { kafkaMissing } from './kafka.ts';
+
+export interface KeeperService {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Why there is none to test with; undefined when there is one. */
+export const keeperMissing = (): string | undefined => kafkaMissing({ own: true });
+
+export const startKeeper = async (): Promise<KeeperService> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-keeper-'));
+  const port = await freePort();
+  const settings = join(folder, 'zoo.cfg');
+  await writeFile(
+    settings,
+    `tickTime=2000\ndataDir=${join(folder, 'data')}\nclientPort=${port}\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n`,
+  );
+  const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
+  const jars = join(servicesFolder, 'kafka', '*');
+  const keeper = await launch(
+    'java',
+    ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars, main, settings],
+    () => listens(port),
+  );
+  return {
+    port,
+    stop: async () => {
+      await end(keeper, 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });

@@ -17,6 +17,14 @@ RUN npm install --prefix /official --no-save --no-audit --ignore-scripts "uWebSo
   && node bin/prune-builds.mjs
 
 FROM node:24-trixie-slim
+ARG VERSION=1.4.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Sluice" \
+  org.opencontainers.image.description="Streaming-first inference gateway: one HTTP API in front of hosted models." \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="$VERSION" \
+  org.opencontainers.image.revision="$REVISION" \
+  org.opencontainers.image.base.name="docker.io/library/node:24-trixie-slim"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 SLUICE_ADMIN_HOST=0.0.0.0 SLUICE_DATA=/data
 # The distribution's ffmpeg gets its security updates; bubblewrap confines it where user namespaces are allowed, else
 # setpriv of this Debian, without privileges.
@@ -24,7 +32,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg bubblewr
 WORKDIR /sluice
 COPY --from=build /sluice/node_modules node_modules
 COPY --from=build /sluice/dist dist
-COPY package.json LICENSE ./
+COPY package.json LICENSE sluice.example.yaml ./
 COPY bin bin
 # Makes `sluice` a command: docker exec gateway sluice keys list
 RUN ln -s /sluice/bin/sluice.mjs /usr/local/bin/sluice && mkdir /data && chown node:node /data

@@ -51,27 +51,27 @@ export type BudgetChanges = Static<typeof BudgetChanges>;
 
 /** Kind `budget`, id `bud_…`. */
 export const BudgetRecord = Type.Object({
-  id: Type.String(),
-  /** That of the key, where there is one. */
-  subscription: Type.Optional(Type.String()),
-  key: Type.Optional(Type.String()),
-  tag: Type.Optional(Type.String()),
-  amount: Type.String(),
+  id: Type.String({ description: '`bud_…`' }),
+  subscription: Type.Optional(
+    Type.String({ description: 'Whose calls it is for; that of the key, where there is one' }),
+  ),
+  key: Type.Optional(Type.String({ description: 'Id of the key that it is for' })),
+  tag: Type.Optional(Type.String({ description: 'Tag of the keys that it is for, together' })),
+  amount: Type.String({ description: 'US dollars of a period, a decimal' }),
   period: settings.period,
-  time_zone: Type.String(),
-  callback_url: Type.Optional(Type.String()),
-  /** Unix seconds. */
-  created: Type.Integer(),
+  time_zone: Type.String({ description: 'In which days begin' }),
+  callback_url: Type.Optional(Type.String({ description: 'Gets a webhook at 50, 80 and 95 %' })),
+  created: Type.Integer({ description: 'Unix seconds' }),
 });
 export type BudgetRecord = Static<typeof BudgetRecord>;
 
 /** What of it is used now. */
 export const BudgetStatus = Type.Object({
-  /** US dollars, decimals. Reserved: by calls that run now; null where that is not known. */
-  used: Type.String(),
-  reserved: Type.Union([Type.String(), Type.Null()]),
-  left: Type.String(),
-  /** Unix seconds; null: never. */
-  resets: Type.Union([Type.Integer(), Type.Null()]),
+  used: Type.String({ description: 'US dollars of this period, a decimal' }),
+  reserved: Type.Union([Type.String(), Type.Null()], {
+    description: 'US dollars that calls which run now may use; null: not known',
+  }),
+  left: Type.String({ description: 'US dollars, a decimal' }),
+  resets: Type.Union([Type.Integer(), Type.Null()], { description: 'Unix seconds; null: never' }),
 });
 export type BudgetStatus = Static<typeof BudgetStatus>;

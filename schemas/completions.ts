@@ -1,7 +1,8 @@
 /** Requests and responses of `POST /completions`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
-import { ChatUsage, LogitBias, StreamOptions } from './chat.ts';
-import { Attempts, Count, Nullable, Titled } from './shapes.ts';
+import { EndUser, LogitBias, ModelName, Stop, StreamOptions, sampling } from './chat/fields.ts';
+import { ChatUsage, streamErrorFields } from './chat/response.ts';
+import { Attempts, Count, CountOf, Nullable, Titled, UnixSeconds } from './shapes.ts';
 
 /** Choices of one request: prompts times `n`. */
 export const maxChoices = 128;
@@ -19,24 +20,34 @@ const Prompt = Type.Union(
 );
 
 const fields = {
-  model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-  stream: Type.Optional(Type.Boolean()),
+  model: Type.Optional(ModelName('Id of a chat model; the default model when absent')),
+  stream: Type.Optional(
+    Type.Boolean({ description: 'Sends chunks as they are generated, as server-sent events' }),
+  ),
   stream_options: Type.Optional(StreamOptions),
-  max_tokens: Type.Optional(Type.Integer({ minimum: 0, description: '16 by default' })),
-  n: Type.Optional(Type.Integer({ minimum: 1, maximum: maxChoices })),
-  best_of: Type.Optional(Type.Integer({ minimum: 1, description: 'The same as n' })),
+  max_tokens: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Tokens that each completion may have; 16 by default' }),
+  ),
+  n: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxChoices,
+      description: `Completions of each prompt; 1 by default, at most ${maxChoices} in all`,
+    }),
+  ),
+  best_of: Type.Optional(Type.Integer({ minimum: 1, description: 'Must be the same as `n`' })),
   echo: Type.Optional(Type.Boolean({ description: 'Each text begins with its prompt' })),
-  logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 5 })),
-  stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
-  seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
-  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
-  repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-  frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
-  presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  logprobs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 5,
+      description: 'Returns log probabilities, with so many alternatives to each token',
+    }),
+  ),
+  stop: Stop,
+  ...sampling,
   logit_bias: Type.Optional(LogitBias),
-  user: Type.Optional(Type.String()),
+  user: EndUser,
 };
 
 export const CompletionRequest = Titled('CompletionRequest', { ...fields, prompt: Prompt });
@@ -47,28 +58,39 @@ export type CompletionFields = Static<typeof CompletionFields>;
 
 const Logprobs = Nullable(
   Type.Object({
-    tokens: Type.Array(Type.String()),
-    token_logprobs: Type.Array(Nullable(Type.Number())),
-    top_logprobs: Type.Array(Nullable(Type.Record(Type.String(), Type.Number()))),
-    text_offset: Type.Array(Count),
+    tokens: Type.Array(Type.String(), { description: 'Texts of the tokens' }),
+    token_logprobs: Type.Array(Nullable(Type.Number()), {
+      description: 'Natural logarithms of their probabilities; null for the first token of a prompt',
+    }),
+    top_logprobs: Type.Array(Nullable(Type.Record(Type.String(), Type.Number())), {
+      description: 'The likeliest tokens in the place of each',
+    }),
+    text_offset: Type.Array(Count, { description: 'Where each token begins in the text' }),
   }),
+  'One entry of each list for each token; null unless requested',
 );
 
-const FinishReason = Type.Enum(['stop', 'length', 'content_filter', 'error']);
+const FinishReason = Type.Enum(['stop', 'length', 'content_filter', 'error'], {
+  description: 'Why it ended: by itself or at a stop text, at the limit of tokens, by a filter or a failure',
+});
 
 const head = {
-  id: Type.String({ pattern: '^cmpl-' }),
+  id: Type.String({ pattern: '^cmpl-', description: 'The same in every chunk of a stream' }),
   object: Type.Literal('text_completion'),
-  created: Type.Integer(),
-  model: Type.String(),
-  provider: Type.String(),
+  created: UnixSeconds(),
+  model: Type.String({ description: 'The model that answered' }),
+  provider: Type.String({ description: "The operator's name" }),
+};
+
+const choiceFields = {
+  text: Type.String({ description: 'The completion; in a stream, its next piece' }),
+  index: CountOf('Choices are numbered through: those of the first prompt come first'),
+  logprobs: Logprobs,
 };
 
 export const TextCompletion = Titled('TextCompletion', {
   ...head,
-  choices: Type.Array(
-    Type.Object({ text: Type.String(), index: Count, logprobs: Logprobs, finish_reason: FinishReason }),
-  ),
+  choices: Type.Array(Type.Object({ ...choiceFields, finish_reason: FinishReason })),
   usage: ChatUsage,
 });
 export type TextCompletion = Static<typeof TextCompletion>;
@@ -77,22 +99,17 @@ export const TextCompletionChunk = Titled('TextCompletionChunk', {
   ...head,
   choices: Type.Array(
     Type.Object({
-      text: Type.String(),
-      index: Count,
-      logprobs: Logprobs,
-      finish_reason: Nullable(FinishReason),
+      ...choiceFields,
+      finish_reason: Nullable(FinishReason, 'Null until the last chunk of the choice'),
     }),
   ),
   usage: Type.Optional(ChatUsage),
   x_sluice_attempts: Type.Optional(Attempts),
   error: Type.Optional(
-    Type.Object({
-      code: Type.Integer(),
-      message: Type.String(),
-      type: Type.String(),
-      param: Type.Null(),
-      metadata: Type.Object({ error_type: Type.String(), code: Type.Optional(Type.String()) }),
-    }),
+    Type.Object(
+      { ...streamErrorFields, param: Type.Null() },
+      { description: 'The stream failed: what came before is incomplete' },
+    ),
   ),
 });
 export type TextCompletionChunk = Static<typeof TextCompletionChunk>;

@@ -2,7 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { Nullable } from './shapes.ts';
 
-const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']);
+const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'], {
+  description: 'Where it is',
+});
 
 export const JobOutput = Type.Object({
   index: Type.Integer(),
@@ -33,16 +35,16 @@ export type JobClaim = Static<typeof JobClaim>;
 
 /** Times are Unix milliseconds. */
 export const JobRecord = Type.Object({
-  id: Type.String(),
-  type: Type.Enum(['video', 'music']),
-  subscription: Type.String(),
-  key: Type.String(),
-  request_id: Type.String(),
-  model: Type.String(),
+  id: Type.String({ description: '`video_…` or `music_…`' }),
+  type: Type.Enum(['video', 'music'], { description: 'What it renders' }),
+  subscription: Type.String({ description: 'Id' }),
+  key: Type.String({ description: 'Id of the key that it was made with' }),
+  request_id: Type.String({ description: 'Of the request that made it' }),
+  model: Type.String({ description: 'Id' }),
   status: JobStatus,
-  created: Type.Integer(),
-  started: Nullable(Type.Integer()),
-  ended: Nullable(Type.Integer()),
+  created: Type.Integer({ description: 'Unix milliseconds' }),
+  started: Nullable(Type.Integer({ description: 'Unix milliseconds; null: not yet' })),
+  ended: Nullable(Type.Integer({ description: 'Unix milliseconds; null: not yet' })),
   /** When the outputs are deleted; set at completion. */
   expires: Nullable(Type.Integer()),
   /** How long the render is expected to take. */
@@ -56,17 +58,16 @@ export const JobRecord = Type.Object({
   /** Seconds that are billed when it completes, and what one costs. */
   billed_seconds: Type.Integer(),
   price: Type.Record(Type.String(), Type.String()),
-  cost: Nullable(Type.String()),
+  cost: Nullable(Type.String({ description: 'Dollars, an exact decimal; null: nothing was billed' })),
   /** Of the budgets that it is billed to. */
   claims: Type.Optional(Type.Array(JobClaim)),
   /** Whether it can be played while it renders. */
   progressive: Type.Boolean(),
   outputs: Type.Array(JobOutput),
-  error: Nullable(Type.String()),
-  error_code: Nullable(Type.String()),
+  error: Nullable(Type.String({ description: 'Why it failed' })),
+  error_code: Nullable(Type.String({ description: 'The same for programs' })),
   callback_url: Nullable(Type.String()),
-  /** How often a worker has begun it. */
-  attempts: Type.Integer(),
+  attempts: Type.Integer({ description: 'How often a worker has begun it' }),
   /** Whose render it is, or was at the end: the claim of a worker, a new one for each beginning. */
   worker: Nullable(Type.String()),
   /** Id of the slot it is rendered in: the worker that takes over the slot takes over the job. */

@@ -1,15 +1,20 @@
 /** The kinds of limits that hold for a subscription and a model, or for a key. */
 import Type, { type Static } from 'typebox';
-import { Closed } from './shapes.ts';
+import { Closed, Nullable } from './shapes.ts';
 
 /** Of a model in the catalog. */
 export const RateLimits = Closed({
-  concurrency: Type.Integer({ minimum: 1 }),
-  requests_per_minute: Type.Integer({ minimum: 1 }),
-  /** Of prompts and completions together, and of either alone. Absent: as many as there are requests. */
-  tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
-  prompt_tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
-  completion_tokens_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
+  concurrency: Type.Integer({ minimum: 1, description: 'Requests at once' }),
+  requests_per_minute: Type.Integer({ minimum: 1, description: 'Requests in any minute' }),
+  tokens_per_minute: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Tokens of prompts and completions; absent: no limit' }),
+  ),
+  prompt_tokens_per_minute: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Tokens of prompts; absent: no limit' }),
+  ),
+  completion_tokens_per_minute: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Tokens of completions; absent: no limit' }),
+  ),
 });
 export type RateLimits = Static<typeof RateLimits>;
 export type LimitKind = keyof RateLimits;
@@ -63,15 +68,37 @@ export const tokenKinds = [
   'completion_tokens_per_minute',
 ] as const;
 
-const ownLimit = (kind: LimitKind) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: limitKinds[kind].most }));
+const ownLimit = (kind: LimitKind) => {
+  const { most, help } = limitKinds[kind];
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: `At most: ${help}` }));
+};
 
 /** Of a subscription: they replace the catalog's, and one that is absent leaves the catalog's. Of a key: beside those. */
-export const LimitNumbers = Closed({
-  concurrency: ownLimit('concurrency'),
-  requests_per_minute: ownLimit('requests_per_minute'),
-  tokens_per_minute: ownLimit('tokens_per_minute'),
-  prompt_tokens_per_minute: ownLimit('prompt_tokens_per_minute'),
-  completion_tokens_per_minute: ownLimit('completion_tokens_per_minute'),
-});
+export const LimitNumbers = Type.Object(
+  {
+    concurrency: ownLimit('concurrency'),
+    requests_per_minute: ownLimit('requests_per_minute'),
+    tokens_per_minute: ownLimit('tokens_per_minute'),
+    prompt_tokens_per_minute: ownLimit('prompt_tokens_per_minute'),
+    completion_tokens_per_minute: ownLimit('completion_tokens_per_minute'),
+  },
+  {
+    additionalProperties: false,
+    description: 'Limits; of a subscription instead of those of the catalog, of a key beside them',
+  },
+);
 export type LimitNumbers = Static<typeof LimitNumbers>;
+
+const changedLimit = (kind: LimitKind) => Type.Optional(Nullable(LimitNumbers.properties[kind]));
+
+/** Null removes a number, and one that is absent stays. */
+export const LimitChanges = Type.Object(
+  Object.fromEntries(
+    (Object.keys(limitKinds) as LimitKind[]).map((kind) => [kind, changedLimit(kind)]),
+  ) as Record<LimitKind, ReturnType<typeof changedLimit>>,
+  {
+    additionalProperties: false,
+    description: 'Numbers that are given replace the former ones; null removes one',
+  },
+);
+export type LimitChanges = Static<typeof LimitChanges>;

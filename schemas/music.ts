@@ -6,9 +6,11 @@ import { deletedFields, listFields, Titled } from './shapes.ts';
 /** May also be sent under `provider.options`. */
 const settings = {
   lyrics: Type.String({ description: 'Words to be sung' }),
-  duration: WholeNumber({ description: 'Seconds' }),
-  response_format: Type.String({ description: 'mp3, wav, flac or opus' }),
-  n: WholeNumber({ description: 'Songs; 1 by default' }),
+  duration: WholeNumber({ description: 'Seconds; the model has a default and bounds' }),
+  response_format: Type.String({
+    description: '`mp3`, `wav`, `flac` or `opus`; the first that the model lists by default',
+  }),
+  n: WholeNumber({ description: 'Number of songs; 1 by default' }),
   seed: Seed(),
 };
 export const musicSettings = Object.keys(settings);
@@ -22,23 +24,26 @@ export type MusicRequest = Static<typeof MusicRequest>;
 export const MusicJob = Titled('MusicJob', {
   ...JobFields,
   object: Type.Literal('music'),
-  lyrics: Type.Optional(Type.String()),
+  lyrics: Type.Optional(Type.String({ description: 'As requested' })),
   duration: Type.Integer({ description: 'Seconds requested' }),
-  response_format: Type.String(),
-  n: Type.Integer(),
-  stream_url: Type.Optional(Type.String({ description: 'Where it can be played while it renders' })),
+  response_format: Type.String({ description: 'Format of the outputs' }),
+  n: Type.Integer({ description: 'Songs requested' }),
+  stream_url: Type.Optional(
+    Type.String({ description: 'Where it can be played while it renders, on models that stream' }),
+  ),
   outputs: Type.Optional(
     Type.Array(
       Type.Object({
-        index: Type.Integer(),
-        url: Type.String(),
+        index: Type.Integer({ description: 'Number of the song, from 0' }),
+        url: Type.String({ description: 'Where its bytes are; needs the key' }),
         duration: Type.Number({ description: 'Actual seconds' }),
-        media_type: Type.String(),
+        media_type: Type.String({ description: 'Such as `audio/mpeg`' }),
         size_bytes: Type.Integer(),
       }),
+      { description: 'Finished songs' },
     ),
   ),
-  error: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String({ description: 'Why it failed, for people' })),
 });
 
 export const MusicList = Type.Object(listFields(MusicJob));
@@ -48,16 +53,15 @@ export const MusicModels = Titled('MusicModels', {
   data: Type.Array(
     Type.Object({
       ...ModelFields,
-      supported_durations: Type.Object({
-        min: Type.Integer(),
-        max: Type.Integer(),
-        default: Type.Integer(),
-      }),
-      supported_response_formats: Type.Array(Type.String()),
-      lyrics: Type.Boolean(),
+      supported_durations: Type.Object(
+        { min: Type.Integer(), max: Type.Integer(), default: Type.Integer() },
+        { description: 'Seconds' },
+      ),
+      supported_response_formats: Type.Array(Type.String(), { description: 'The default first' }),
+      lyrics: Type.Boolean({ description: 'Whether it sings words' }),
       streaming: Type.Object({
-        progressive: Type.Boolean(),
-        sample_rate: Type.Integer(),
+        progressive: Type.Boolean({ description: 'Whether songs can be played while they render' }),
+        sample_rate: Type.Integer({ description: 'Samples a second' }),
         channels: Type.Integer(),
       }),
     }),

@@ -6,7 +6,9 @@ import { ignoredFields, Titled } from './shapes.ts';
 export const maxClipBytes = 25 * 1024 * 1024;
 export const maxClipSeconds = 120;
 
-export const SpeechFormat = Type.Enum(['mp3', 'opus', 'flac', 'wav', 'pcm']);
+export const SpeechFormat = Type.Enum(['mp3', 'opus', 'flac', 'wav', 'pcm'], {
+  description: 'mp3 by default; pcm is 24 kHz, 16 bits, one channel, without a header',
+});
 export type SpeechFormat = Static<typeof SpeechFormat>;
 
 /** What may also be given as options of a provider. */
@@ -14,7 +16,7 @@ const tunable = {
   instructions: Type.Optional(
     Type.String({
       maxLength: 8192,
-      description: 'Style of a built-in speaker, or the description a voice is designed from',
+      description: 'Style of a built-in speaker, or what a designed voice sounds like; not for cloned voices',
     }),
   ),
   language: Type.Optional(
@@ -23,11 +25,33 @@ const tunable = {
       description: 'auto, an ISO 639-1 code or an English name; auto by default',
     }),
   ),
-  speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4, description: '1 by default' })),
-  seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
-  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  top_k: Type.Optional(Type.Integer({ minimum: -1, maximum: 2 ** 31 - 1 })),
+  speed: Type.Optional(
+    Type.Number({ minimum: 0.25, maximum: 4, description: 'How fast it is spoken; 1 by default' }),
+  ),
+  seed: Type.Optional(
+    Type.Integer({
+      minimum: -(2 ** 63),
+      maximum: 2 ** 63,
+      description: 'Makes speech repeatable as far as the engine can; random by default',
+    }),
+  ),
+  temperature: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 2, description: 'Randomness of the delivery' }),
+  ),
+  top_p: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Only the likeliest sounds with this probability together',
+    }),
+  ),
+  top_k: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: 2 ** 31 - 1,
+      description: 'Only so many of the likeliest sounds; -1: all',
+    }),
+  ),
 };
 
 /** Options under `provider.options`: by themselves, or under the name of a provider. */
@@ -35,22 +59,44 @@ export const SpeechOptions = Type.Object(tunable);
 export type SpeechOptions = Static<typeof SpeechOptions>;
 
 const fields = {
-  model: Type.String({ minLength: 1 }),
-  input: Type.String({ minLength: 1, description: "At most the model's max_prompt_length characters" }),
+  model: Type.String({ minLength: 1, description: 'Id of a speech model', examples: ['sluice/speech'] }),
+  input: Type.String({
+    minLength: 1,
+    description: 'What is said; up to `per_request_limits.max_prompt_length` characters of the model',
+  }),
   voice: Type.Optional(
-    Type.Union([Type.String({ minLength: 1 }), Type.Object({ id: Type.String({ minLength: 1 }) })], {
-      description:
-        'A built-in speaker, design or clone; the default speaker, or clone beside a clip, by default',
-    }),
+    Type.Union(
+      [
+        Type.String({ minLength: 1 }),
+        Type.Object({ id: Type.String({ minLength: 1, description: 'The same as the bare name' }) }),
+      ],
+      {
+        description:
+          'A built-in speaker, `design` (a voice made from `instructions`) or `clone` (the voice of a clip). The default speaker of the model when absent, `clone` beside a clip',
+      },
+    ),
   ),
   response_format: Type.Optional(SpeechFormat),
-  stream_format: Type.Optional(Type.Enum(['audio', 'sse'])),
+  stream_format: Type.Optional(
+    Type.Enum(['audio', 'sse'], {
+      description:
+        'audio (the default) sends bytes, sse events with base64; pcm at speed 1 is sent as it is generated',
+    }),
+  ),
   ...tunable,
-  provider: Type.Optional(Type.Unknown()),
+  provider: Type.Optional(
+    Type.Unknown({
+      description:
+        '`options` may carry instructions, language, speed, seed, temperature, top_p and top_k; the rest is ignored',
+    }),
+  ),
   ...ignoredFields,
 };
 
-const Transcript = Type.Object({ type: Type.Literal('text'), text: Type.String({ maxLength: 16_384 }) });
+const Transcript = Type.Object({
+  type: Type.Literal('text', { description: 'The transcript of the clip' }),
+  text: Type.String({ maxLength: 16_384, description: 'What is said in the clip' }),
+});
 const Clip = Type.Object({
   type: Type.Literal('input_audio'),
   input_audio: Type.Object({ data: Type.Unknown(), format: Type.Optional(Type.String()) }),
@@ -69,11 +115,14 @@ export const SpeechRequest = Titled('SpeechRequest', {
     Type.Array(
       Type.Union([
         Type.Object({
-          type: Type.Literal('input_audio'),
-          input_audio: Type.Object({
-            data: Type.String({ description: 'Base64, no data URI' }),
-            format: Type.Optional(Type.String()),
-          }),
+          type: Type.Literal('input_audio', { description: 'The clip' }),
+          input_audio: Type.Object(
+            {
+              data: Type.String({ description: 'Base64, not a data URI; no URLs' }),
+              format: Type.Optional(Type.String({ description: 'Such as `wav`; read from the bytes' })),
+            },
+            { description: `Up to ${maxClipSeconds} seconds of the voice` },
+          ),
         }),
         Transcript,
       ]),
@@ -90,13 +139,15 @@ export const VoiceList = Titled('VoiceList', {
   object: Type.Literal('list'),
   data: Type.Array(
     Type.Object({
-      id: Type.String(),
+      id: Type.String({ description: 'The `voice` of a request' }),
       object: Type.Literal('audio.voice'),
-      name: Type.String(),
-      model: Type.String(),
+      name: Type.String({ description: 'Name for people' }),
+      model: Type.String({ description: 'The model that has it' }),
       language: Type.Null(),
       description: Type.Null(),
-      kind: Type.Enum(['builtin', 'design', 'clone']),
+      kind: Type.Enum(['builtin', 'design', 'clone'], {
+        description: 'A speaker of the model, or a way to make a voice',
+      }),
     }),
   ),
 });

@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
+import type { Model } from '../schemas/catalog.ts';
 import type { Accounts } from './accounts.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
 import { type DiskReserve, openDiskReserve } from './adapters/disk-reserve.ts';
@@ -67,6 +68,10 @@ export interface Service {
   readonly codecWatch: CodecWatch;
   /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. Returns why it was refused. */
   reload(): string | undefined;
+  /** Why the last reading was refused; undefined: it was not. */
+  refusal(): string | undefined;
+  /** All rows of the catalog, those that are not in service too. */
+  models(): readonly Model[];
 }
 
 export const openService = async (options: ServiceOptions): Promise<Service> => {
@@ -112,6 +117,8 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
     jobs,
     webhooks,
     reload,
+    refusal: () => file.refusal(),
+    models: () => file.config().models,
   };
 };
 

@@ -8,7 +8,10 @@ import type { S3Settings } from './adapters/blobs/s3-client.ts';
 import { s3Settings } from './adapters/blobs/s3-settings.ts';
 import type { KafkaSettings } from './adapters/events/kafka-client.ts';
 import { kafkaSettings } from './adapters/events/kafka-settings.ts';
+import { type ClickHouseSettings, clickHouseSettings } from './adapters/ledger/clickhouse-settings.ts';
+import { type RedisSettings, redisSettings } from './adapters/redis-settings.ts';
 import type { StreamsConfig } from './adapters/streams/open.ts';
+import { type QdrantSettings, qdrantSettings } from './adapters/vectors/qdrant-settings.ts';
 import {
   ConfigError,
   type Environment,
@@ -40,6 +43,8 @@ export interface Config {
   readonly adminApi: boolean;
   /** Undefined: one is made at the first start. */
   readonly adminToken: string | undefined;
+  /** Whether the public port and the operator's port serve pages for browsers. */
+  readonly console: boolean;
   /** Folder of everything the embedded defaults keep. */
   readonly dataDir: string;
   /** `sluice.yaml`; undefined: the default catalog on the simulator. */
@@ -50,7 +55,8 @@ export interface Config {
   /** The operator's name: `provider` of chat responses. */
   readonly provider: string;
   readonly logLevel: LogLevel;
-  readonly redisUrl: string | undefined;
+  /** Undefined: records are in a file of the data folder, and limits in each process. */
+  readonly redis: RedisSettings | undefined;
   /** A Redis that keeps nothing on disk is logged as an error, refused at start, or taken as it is. */
   readonly redisPersistence: 'warn' | 'require' | 'ignore';
   readonly admission: AdmissionConfig['admission'];
@@ -80,10 +86,9 @@ export interface Config {
   /** Undefined: usage goes straight into the ledger. */
   readonly kafka: KafkaSettings | undefined;
   /** Undefined: the ledger is a file in the data folder. */
-  readonly clickHouseUrl: string | undefined;
+  readonly clickHouse: ClickHouseSettings | undefined;
   /** Undefined: vectors of items are in a file in the data folder. */
-  readonly qdrantUrl: string | undefined;
-  readonly qdrantKey: string | undefined;
+  readonly qdrant: QdrantSettings | undefined;
   /** Who reads usage from Kafka into the ledger: every gateway, or only processes of `sluice billing`. */
   readonly billing: 'inside' | 'apart';
   /** Days that the ledger keeps events, 0 for ever; undefined leaves it as it is. */
@@ -119,13 +124,14 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   admin: admin(env),
   adminApi: admin(env) !== undefined || text(env, 'SLUICE_ADMIN_PORT') === supervised,
   adminToken: secret(env, 'SLUICE_ADMIN_TOKEN'),
+  console: oneOf(env, 'SLUICE_CONSOLE', ['on', 'off'], 'on') === 'on',
   dataDir: resolve(text(env, 'SLUICE_DATA') ?? 'data'),
   configFile: configFile(env),
   publicUrl: publicUrl(env),
   bootstrapKey: secret(env, 'SLUICE_BOOTSTRAP_KEY'),
   provider: provider(env),
   logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
-  redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
+  redis: redisSettings(env),
   redisPersistence: oneOf(env, 'SLUICE_REDIS_PERSISTENCE', ['warn', 'require', 'ignore'], 'warn'),
   admission: { fallback: oneOf(env, 'SLUICE_ADMISSION_FALLBACK', ['local', 'refuse'], 'local') },
   allowPrivateUrls: flag(env, 'SLUICE_ALLOW_PRIVATE_URLS'),
@@ -145,9 +151,8 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   diskReserveBytes: integer(env, 'SLUICE_DISK_RESERVE_MB', 256, 0, 10_000_000) * 1024 * 1024,
   s3: s3Settings(env),
   kafka: kafkaSettings(env),
-  clickHouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
-  qdrantUrl: url(env, 'QDRANT_URL', ['http:', 'https:']),
-  qdrantKey: text(env, 'QDRANT_API_KEY'),
+  clickHouse: clickHouseSettings(env),
+  qdrant: qdrantSettings(env),
   billing: oneOf(env, 'SLUICE_BILLING', ['inside', 'apart'], 'inside'),
   usageDays:
     text(env, 'SLUICE_USAGE_DAYS') === undefined

@@ -1,6 +1,6 @@
 /** The one table of failures: what a client sees of each, and the error that carries it. */
 
-interface Kind {
+export interface FailureKind {
   readonly status: number;
   readonly type: string;
   readonly errorType: string;
@@ -10,7 +10,7 @@ interface Kind {
 }
 
 /** Rows of the contract's Errors part; the key is the name used in code. */
-const kinds = {
+export const errorKinds = {
   invalid_request: row(400, 'validation_error', 'invalid_request', 'invalid_request_error'),
   unsupported_parameter: row(400, 'validation_error', 'unsupported_parameter', 'invalid_request_error'),
   context_full: row(
@@ -42,9 +42,9 @@ const kinds = {
   unavailable: row(503, 'server_error', 'provider_overloaded', 'api_error'),
   timeout: row(504, 'timeout_error', 'timeout', 'api_error'),
   overloaded: row(529, 'server_error', 'provider_overloaded', 'overloaded_error'),
-} as const satisfies Record<string, Kind>;
+} as const satisfies Record<string, FailureKind>;
 
-export type ErrorKind = keyof typeof kinds;
+export type ErrorKind = keyof typeof errorKinds;
 
 /** Why a model did not answer, where another one may answer instead. */
 export type FallbackReason = 'down' | 'queue_full' | 'timeout' | 'server_error';
@@ -66,11 +66,13 @@ export interface FailureDetails {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A limit on requests, as reported to clients beside the error. */
+/** A limit on requests or tokens, as reported to clients beside the response or the error. */
 export interface LimitWindow {
+  /** Absent: requests. */
+  readonly unit?: 'requests' | 'tokens';
   readonly limit: number;
   readonly remaining: number;
-  /** When all of it is available again, if no more requests start: milliseconds of `performance.now`; undefined: not known. */
+  /** When all of it is available again, if nothing more is used: milliseconds of `performance.now`; undefined: not known. */
   readonly resetAt: number | undefined;
 }
 
@@ -100,7 +102,7 @@ export class ApiError extends Error {
   }
 
   get status(): number {
-    return kinds[this.kind].status;
+    return errorKinds[this.kind].status;
   }
 
   /** Why a fallback of the model may answer instead; undefined: none may. */
@@ -168,7 +170,7 @@ export interface ErrorBody {
 
 /** The inner object of the envelope; also what a stream's error chunk carries. */
 export const errorBody = (error: ApiError): ErrorBody => {
-  const kind: Kind = kinds[error.kind];
+  const kind: FailureKind = errorKinds[error.kind];
   return {
     code: kind.status,
     message: error.message,
@@ -199,7 +201,7 @@ interface MessagesErrorBody {
 }
 
 const messagesErrorBody = (error: ApiError): MessagesErrorBody => {
-  const { messagesType, code }: Kind = kinds[error.kind];
+  const { messagesType, code }: FailureKind = errorKinds[error.kind];
   const body = { type: messagesType, message: error.message };
   if (code === undefined && error.metadata === undefined) return body;
   return { ...body, details: { ...(code === undefined ? {} : { error_code: code }), ...error.metadata } };
@@ -231,6 +233,12 @@ export const firstLine = (text: string, limit = 300): string => {
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
 };
 
-function row(status: number, type: string, errorType: string, messagesType: string, code?: string): Kind {
+function row(
+  status: number,
+  type: string,
+  errorType: string,
+  messagesType: string,
+  code?: string,
+): FailureKind {
   return { status, type, errorType, messagesType, code };
 }

@@ -5,6 +5,7 @@ import { routes } from '../pipelines/routes.ts';
 import { embedItems } from '../pipelines/vector-stores/embed.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
+import { linkOrigin } from './adapters/blobs/s3-client.ts';
 import { openState } from './adapters/state/open.ts';
 import { openStreams } from './adapters/streams/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
@@ -19,6 +20,7 @@ import { sessionHeaders } from './catalog/session-headers.ts';
 import type { CodecInfo } from './codec/provider.ts';
 import { openService } from './compose.ts';
 import type { Config } from './config.ts';
+import { openPages } from './console/open.ts';
 import { fail } from './errors.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
@@ -45,6 +47,8 @@ export interface Gateway {
   readonly url: string;
   /** The secret of the first key, if this start created it. */
   readonly firstKey: string | undefined;
+  /** Address of the page for client developers; undefined: switched off. */
+  readonly page: string | undefined;
   readonly edge: 'uws' | 'node';
   /** Metrics, probes and the admin API; undefined when switched off. */
   readonly adminUrl: string | undefined;
@@ -130,10 +134,17 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     const startedApi: AdminApi = (request) =>
       adminApi?.(request) ??
       Promise.resolve(errorReply(fail('unavailable', 'The gateway is starting'), request.id));
-    const admin = await openAdmin(opened, config.admin, metrics, checks, startedApi);
+    const pages = openPages({
+      enabled: config.console,
+      publicUrl,
+      mediaOrigins: config.s3 === undefined ? [] : [linkOrigin(config.s3)],
+      log,
+    });
+    const admin = await openAdmin(opened, config.admin, metrics, checks, startedApi, pages?.console);
 
     const edge = await listen({
       routes: routes(ports),
+      pages: pages?.public ?? [],
       keys,
       log,
       host: config.host,
@@ -161,7 +172,9 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     adminApi = createAdminApi(
       {
         ...{ log, version: apiVersion, state, ledger: accounts.ledger, catalog, engines, jobs },
-        reload: service.reload,
+        ...{ publicUrl, services: servicesOf(config), models: service.models },
+        ...{ reload: service.reload, refusal: service.refusal },
+        tokens: () => metrics.completionTokens(),
         budgetStatus: (budgets) => budgetsStatus(service.allowances, budgets),
         requests: withDetachedStreams(edge.requests, streams),
         unready: admin.unready,
@@ -173,6 +186,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     return {
       url,
       firstKey,
+      page: pages && url.replace(/v1$/, ''),
       edge: edge.name,
       adminUrl: admin.url,
       adminToken,
@@ -190,3 +204,11 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       },
     };
   });
+
+const servicesOf = ({ redis, kafka, clickHouse, qdrant, s3 }: Config) => ({
+  redis: redis !== undefined,
+  kafka: kafka !== undefined,
+  clickhouse: clickHouse !== undefined,
+  qdrant: qdrant !== undefined,
+  s3: s3 !== undefined,
+});

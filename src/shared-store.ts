@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { RedisSettings } from './adapters/redis-settings.ts';
 import type { Persistence } from './adapters/state/redis-persistence.ts';
 import { budgetKind } from './budgets/manage.ts';
 import type { Config } from './config.ts';
@@ -16,17 +17,18 @@ export interface SharedStore {
   stats(): { readonly persistence: Persistence; readonly restores: number };
 }
 
-type SharedConfig = Pick<Config, 'redisUrl' | 'redisPersistence' | 'dataDir'>;
+type SharedConfig = Pick<Config, 'redis' | 'redisPersistence' | 'dataDir'>;
 
 /** Before the first key is created: a store that lost its data is restored, not begun anew. */
 export const openShared = async (
-  { redisUrl, redisPersistence, dataDir }: SharedConfig,
+  { redis, redisPersistence, dataDir }: SharedConfig,
   { state, opened, log }: { readonly state: State; readonly opened: Opened; readonly log: Logger },
 ): Promise<SharedStore> => {
   // A file of its own is as safe as the copy would be.
-  if (redisUrl === undefined)
+  if (redis === undefined)
     return { restore: () => undefined, stats: () => ({ persistence: 'append-only', restores: 0 }) };
-  const persistence = await checkPersistence(redisUrl, redisPersistence, log);
+  warnOfFailover(redis, log);
+  const persistence = await checkPersistence(redis, redisPersistence, log);
   mkdirSync(dataDir, { recursive: true });
   const copy = opened.add(
     openKeyCopy({ state, file: join(dataDir, 'keys-copy.jsonl'), log, otherKinds: [limitsKind, budgetKind] }),
@@ -39,13 +41,19 @@ export const openShared = async (
   };
 };
 
+/** Replication is not waited for unless it is asked for. */
+const warnOfFailover = ({ place: { topology }, waitReplicas }: RedisSettings, log: Logger): void => {
+  if ((topology === 'cluster' || topology === 'sentinel') && waitReplicas === 0)
+    log.warn('a failover of Redis may lose keys and jobs of its last moment: set REDIS_WAIT_REPLICAS to 1');
+};
+
 const checkPersistence = async (
-  url: string,
+  redis: RedisSettings,
   wanted: Config['redisPersistence'],
   log: Logger,
 ): Promise<Persistence> => {
   const { readPersistence } = await import('./adapters/state/redis-persistence.ts');
-  const persistence = await readPersistence(url);
+  const persistence = await readPersistence(redis);
   if (persistence === 'none' && wanted === 'require')
     throw new Error(
       'Redis keeps nothing on disk, and SLUICE_REDIS_PERSISTENCE is require: set "appendonly yes" in its configuration',

@@ -9,12 +9,14 @@ export interface Welcome {
   readonly keyGiven: boolean;
   readonly models: number;
   readonly chatModel: string | undefined;
+  /** Of the page for client developers; undefined: pages are switched off. */
+  readonly page?: string | undefined;
   readonly adminUrl: string | undefined;
   /** Of the admin API, if this start created it. */
   readonly adminToken?: string | undefined;
   /** Gateway processes on the port, where there are several. */
   readonly processes?: number;
-  readonly config: Pick<Config, 'configFile' | 'dataDir' | 'redisUrl'>;
+  readonly config: Pick<Config, 'configFile' | 'dataDir' | 'redis'>;
 }
 
 export const welcome = ({
@@ -23,6 +25,7 @@ export const welcome = ({
   keyGiven,
   models,
   chatModel,
+  page,
   adminUrl,
   adminToken,
   processes,
@@ -34,17 +37,22 @@ export const welcome = ({
     '  Sluice is listening',
     '',
     `  base URL   ${url}`,
+    ...(page === undefined ? [] : [`  page       ${page}`]),
     ...keyLines(secret, keyGiven),
     `  models     ${models} from ${from}`,
     `  data       ${config.dataDir}`,
     ...(processes === undefined
       ? []
       : [
-          `  processes  ${processes}${config.redisUrl === undefined ? '; each counts limits by itself: REDIS_URL makes them one' : ''}`,
+          `  processes  ${processes}${config.redis === undefined ? '; each counts limits by itself: REDIS_URL makes them one' : ''}`,
         ]),
     ...(adminUrl === undefined
       ? []
-      : [`  metrics    ${adminUrl}/metrics`, `  admin API  ${adminUrl}/admin/v1`]),
+      : [
+          ...(page === undefined ? [] : [`  console    ${adminUrl}/`]),
+          `  metrics    ${adminUrl}/metrics`,
+          `  admin API  ${adminUrl}/admin/v1`,
+        ]),
     ...(adminToken === undefined
       ? []
       : [

@@ -17,7 +17,7 @@ export interface RunningWorker {
 
 /** Rejects with one sentence for the operator when it cannot start. */
 export const startWorker = async (config: Config, log: Logger): Promise<RunningWorker> => {
-  if (config.redisUrl === undefined)
+  if (config.redis === undefined)
     throw new Error('REDIS_URL is not set: without it a gateway renders its jobs itself');
   if (config.jobs.renders === 0) throw new Error('SLUICE_WORKERS is 0: there is nothing for a worker to do');
   return openAll(async (opened) => {

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const target = 'build';
-const elsewhere = new Set(['.git', '.tap', 'data', target]);
+const elsewhere = new Set(['.git', '.tap', 'data', 'docs/.vitepress/cache', 'docs/.vitepress/dist', target]);
 const whole = new Set(['dist', 'node_modules']);
 
 const link = (folder) => {

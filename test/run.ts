@@ -4,14 +4,15 @@
  * most suites do.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { orEnd, readCommandLine } from './command-line.ts';
 import { judge } from './verdict.ts';
 
 /** Suites wait for much of their time: for processes, deadlines, timers. */
-const atOnce = availableParallelism() + 1;
+const atOnce = availableParallelism() + 2;
 /** For one suite, on a machine that has other things to do: one that hangs must not cost the whole run. */
 const seconds = 900;
 
@@ -76,7 +77,16 @@ const run = async (suite: string): Promise<boolean> => {
   return complaints.length === 0;
 };
 
-const asked = process.argv.slice(2);
+const { operands: asked } = readCommandLine({
+  command: 'npm test',
+  summary: 'Runs every suite, or those that are named: test/chat.test.ts, test/http/uws.test.ts.',
+  operands: '[suite …]',
+  options: {},
+});
+orEnd('npm test', () => {
+  const unknown = asked.find((suite) => !existsSync(compiled(suite)));
+  if (unknown !== undefined) throw new Error(`no such suite: ${unknown}`);
+});
 const waiting = (asked.length === 0 ? every() : asked.map(compiled)).sort(
   (one, other) => weigh(other) - weigh(one),
 );

@@ -1,23 +1,10 @@
-/** GET /openapi.json: the route table as an OpenAPI 3.1 document. */
-import type { TSchema } from 'typebox';
-import {
-  apiVersion,
-  type Content,
-  ErrorEnvelope,
-  MessagesError,
-  type RouteDoc,
-  statusMeanings,
-} from '../../schemas/openapi.ts';
-import type { JsonSchema } from '../../src/json-schema.ts';
+/** GET /openapi.json: the route table as an OpenAPI 3.1 document, and what it says of the API as a whole. */
+import type { ReplyHeader } from '../../schemas/openapi.ts';
 import { jsonTextReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { compose } from '../core/compose.ts';
-import { takesNull } from '../core/validation/drop-nulls.ts';
 import type { Route } from '../route.ts';
-
-type Json = Readonly<Record<string, unknown>>;
-/** Schemas that have a title, by it: written once and referred to. */
-type Components = Map<string, Json>;
+import { type ApiInfo, openapiDocument } from './openapi-document.ts';
 
 export const openapi = (ports: Ports, table: () => readonly Route[]): Pipeline =>
   compose(documentBytes(ports, table), jsonTextReply);
@@ -29,170 +16,60 @@ const documentBytes = (ports: Ports, table: () => readonly Route[]): (() => Buff
   return () => (bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), publicApi(ports)))));
 };
 
+const description = `One HTTP API in front of hosted models: chat in three formats, embeddings, decisions, rerank, images, speech, transcription, video, music, and vector stores. SDKs for the chat completions, responses and messages formats work with this base URL and a key.
+
+- **Key.** Send \`Authorization: Bearer <key>\` or \`x-api-key: <key>\`; if both are sent, \`Authorization\` wins. The model lists and this document need none.
+- **Subscription.** Usage, limits, jobs, vector stores and the webhook secret belong to the subscription of the key; all its keys share them.
+- **Null.** On optional request fields null is the same as leaving the field out.
+- **Errors.** A failure has an HTTP status and a JSON body whose message names the field at fault; branch on \`error.metadata.error_type\`. Routes below \`/messages\` have the errors of that format. A stream that fails after its first byte ends with an error event.
+- **Retries.** Wait \`Retry-After\` seconds after a 429; start at one or two seconds and double after 502, 503 and 504; retry a 500 once. \`X-Should-Retry: false\` says that a retry cannot help.`;
+
+const tags = {
+  Chat: 'Chat completions, whole or streamed, also with context out of a vector store; and text completions.',
+  Messages: 'Chat in the messages format, and the count of its tokens.',
+  Responses: 'Chat in the responses format, also in the background.',
+  Streams: 'Streams that can be read on after a lost connection.',
+  Decisions: 'Typed questions, answered as probabilities.',
+  Embeddings: 'Texts as vectors.',
+  Rerank: 'Documents by their relevance to a query.',
+  Tokens: "A model's own tokenizer.",
+  Images: 'Images from prompts, edits of images, and what each model takes.',
+  Audio: 'Speech from text, text from speech.',
+  Videos: 'Jobs that render videos.',
+  Music: 'Jobs that render songs, which can be heard meanwhile.',
+  Files: 'Links to generated files.',
+  'Vector stores': 'Files, split into items and embedded, that can be searched by meaning.',
+  Models: 'The models on offer.',
+  Usage: 'What the subscription has used, and what it costs.',
+  Webhooks: 'The secret that signs calls to your servers.',
+  Service: 'The state of the gateway, and this document.',
+};
+
+const retryHeaders: Readonly<Record<number, readonly ReplyHeader[]>> = {
+  410: ['x-should-retry', 'x-stream-first'],
+  416: ['x-should-retry', 'content-range'],
+  429: ['retry-after', 'x-should-retry'],
+  503: ['retry-after'],
+};
+
 const publicApi = (ports: Ports): ApiInfo => ({
   title: 'Sluice',
+  description,
   url: ports.publicUrl(),
+  server: 'This gateway',
+  tags,
   security: {
-    bearer: { type: 'http', scheme: 'bearer' },
-    apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An API key after `Bearer `; wins over the other',
+    },
+    apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API key as it is' },
   },
+  headers: (status) => [
+    'x-request-id',
+    'request-id',
+    ...(status === 206 ? (['content-range'] as const) : []),
+    ...(retryHeaders[status] ?? (status >= 400 && status < 500 ? (['x-should-retry'] as const) : [])),
+  ],
 });
-
-interface ApiInfo {
-  readonly title: string;
-  readonly url: string;
-  /** Any one of them is enough. */
-  readonly security: Readonly<Record<string, Json>>;
-}
-
-/** What the document says of a route. */
-export type DocumentedRoute = Pick<Route, 'method' | 'path' | 'access' | 'bodyLimit' | 'errors' | 'doc'>;
-
-export const openapiDocument = (
-  table: readonly DocumentedRoute[],
-  { title, url, security }: ApiInfo,
-): Json => {
-  const components: Components = new Map();
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of table) {
-    const path = route.path.replaceAll('+}', '}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
-  }
-  return {
-    openapi: '3.1.0',
-    info: { title, version: apiVersion, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    servers: [{ url }],
-    security: Object.keys(security).map((name) => ({ [name]: [] })),
-    paths,
-    components: {
-      securitySchemes: security,
-      schemas: Object.fromEntries(components),
-    },
-  };
-};
-
-const operation = (route: DocumentedRoute, components: Components): Json => {
-  const doc: RouteDoc = route.doc ?? { tag: 'Other', summary: `${route.method} ${route.path}` };
-  const statuses = [
-    ...(doc.errors ?? []),
-    ...(route.access === 'public' ? [] : [401]),
-    // A large body found no memory.
-    ...(route.bodyLimit === undefined ? [] : [429, 503]),
-    ...(doc.ranges === true ? [416] : []),
-    500,
-  ];
-  const failures = failureContent(route);
-  return {
-    operationId: operationId(route),
-    tags: [doc.tag],
-    summary: doc.summary,
-    ...(route.access === 'public' ? { security: [] } : {}),
-    parameters: [
-      ...pathParameters(route.path),
-      ...parameters(doc.query, 'query'),
-      ...parameters(doc.headers, 'header'),
-    ],
-    ...(doc.body === undefined
-      ? {}
-      : { requestBody: { required: true, content: content(requestBody(doc.body), components) } }),
-    responses: {
-      [doc.status ?? 200]: response(doc.status ?? 200, doc.response, components),
-      ...(doc.orNothing === true ? { 204: response(204, undefined, components) } : {}),
-      ...(doc.ranges === true ? { 206: response(206, doc.response, components) } : {}),
-      ...Object.fromEntries(statuses.map((status) => [status, response(status, failures, components)])),
-    },
-  };
-};
-
-/** `GET /models/{id+}` → `getModelsById`. */
-const operationId = ({ method, path }: DocumentedRoute): string =>
-  method.toLowerCase() +
-  path
-    .replace(/\{(\w+)\+?\}/g, (_, name: string) => `by-${name}`)
-    .split(/[^A-Za-z0-9]+/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
-
-const pathParameters = (path: string): Json[] =>
-  [...path.matchAll(/\{(\w+)(\+?)\}/g)].map(([, name, rest]) => ({
-    name,
-    in: 'path',
-    required: true,
-    ...(rest === '' ? {} : { description: 'May hold slashes, as further segments or percent-encoded' }),
-    schema: { type: 'string' },
-  }));
-
-const parameters = (given: RouteDoc['query'], place: 'query' | 'header'): Json[] =>
-  Object.entries(given?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: place,
-    required: given?.required?.includes(name) ?? false,
-    schema,
-  }));
-
-const failureContent = ({ errors }: DocumentedRoute): Content => ({
-  'application/json':
-    errors === 'messages'
-      ? MessagesError
-      : typeof errors === 'function'
-        ? { anyOf: [ErrorEnvelope, MessagesError] }
-        : ErrorEnvelope,
-});
-
-const response = (status: number, body: Content | undefined, components: Components): Json => ({
-  description: statusMeanings[status] ?? `Status ${status}`,
-  ...(body === undefined ? {} : { content: content(body, components) }),
-});
-
-const content = (body: Content, components: Components): Json =>
-  Object.fromEntries(
-    Object.entries(body).map(([mediaType, schema]) => [mediaType, { schema: lift(schema, components) }]),
-  );
-
-/** As `validate` reads it: in JSON, null counts as absent on optional fields. */
-const requestBody = (body: Content): Content =>
-  Object.fromEntries(
-    Object.entries(body).map(([mediaType, schema]) => [
-      mediaType,
-      mediaType === 'application/json' ? withNulls(schema) : schema,
-    ]),
-  );
-
-const withNulls = (schema: JsonSchema): JsonSchema => ({
-  ...schema,
-  ...(schema.anyOf && { anyOf: schema.anyOf.map(withNulls) }),
-  ...(schema.allOf && { allOf: schema.allOf.map(withNulls) }),
-  ...(schema.items && { items: withNulls(schema.items) }),
-  ...(schema.properties && {
-    properties: Object.fromEntries(
-      Object.entries(schema.properties).map(([name, field]) => [
-        name,
-        schema.required?.includes(name) ? withNulls(field) : orNull(withNulls(field)),
-      ]),
-    ),
-  }),
-});
-
-const orNull = (schema: JsonSchema): JsonSchema => {
-  const takesAnything = schema.type === undefined && schema.anyOf === undefined && schema.enum === undefined;
-  return takesAnything || takesNull(schema) ? schema : { anyOf: [schema, { type: 'null' }] };
-};
-
-/** The schema with every titled schema in it moved to the components and referred to. */
-const lift = (schema: TSchema, components: Components): unknown => {
-  const visit = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(visit);
-    if (typeof node !== 'object' || node === null) return node;
-    const lifted: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, visit(value)]));
-    return typeof lifted.title === 'string' ? refer(lifted.title, lifted, components) : lifted;
-  };
-  return visit(schema);
-};
-
-const refer = (title: string, schema: Json, components: Components): Json => {
-  const known = components.get(title);
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
-    throw new Error(`Two schemas have the title ${title}`);
-  components.set(title, schema);
-  return { $ref: `#/components/schemas/${title}` };
-};

@@ -1,5 +1,12 @@
 /** Routes of a subscription's own account, and of the service itself. */
 import Type from 'typebox';
+import {
+  healthExamples,
+  openapiExamples,
+  rotateExamples,
+  secretExamples,
+  usageExamples,
+} from '../../schemas/examples/account.ts';
 import { Health } from '../../schemas/health.ts';
 import { json } from '../../schemas/openapi.ts';
 import { UsageList, UsageQuery } from '../../schemas/usage.ts';
@@ -18,7 +25,10 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     pipeline: usage(ports),
     doc: {
       tag: 'Usage',
-      summary: 'What the subscription of the key has used and what it costs, in totals or request by request',
+      summary: 'Get the usage of the subscription',
+      description:
+        'What the subscription of the key has used and what it costs, in totals or request by request, with what its vector stores hold. Follow `links.next` for further pages.',
+      examples: usageExamples,
       query: UsageQuery,
       response: json(UsageList),
       errors: [400, 503],
@@ -30,7 +40,10 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     pipeline: webhooksSecret(ports),
     doc: {
       tag: 'Webhooks',
-      summary: 'The secret that signs the subscription’s webhooks, made at the first call',
+      summary: 'Get the webhook secret',
+      description:
+        'The secret that signs the webhooks of the subscription; the first call creates it. A delivery has a signature `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 over `<t>.<raw body>`, keyed with the whole secret.',
+      examples: secretExamples,
       response: json(WebhookSecret),
       errors: [503],
     },
@@ -41,7 +54,10 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     pipeline: webhooksSecretRotate(ports),
     doc: {
       tag: 'Webhooks',
-      summary: 'A new secret; the one before signs too for 24 hours, the one before that no longer',
+      summary: 'Rotate the webhook secret',
+      description:
+        'Creates a new secret. The previous one signs too for 24 hours, so that deliveries have two signatures; rotating again within that time retires it at once.',
+      examples: rotateExamples,
       response: json(WebhookSecret),
       errors: [409, 503],
     },
@@ -50,7 +66,15 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     method: 'GET',
     path: '/health',
     pipeline: health(ports),
-    doc: { tag: 'Service', summary: 'How the gateway is doing', response: json(Health), errors: [503] },
+    doc: {
+      tag: 'Service',
+      summary: 'Check health',
+      description:
+        'Whether the catalog, the engines and the storage work. 200 while requests can be served, `degraded` included; 503 when they cannot.',
+      examples: healthExamples,
+      response: json(Health),
+      errors: [503],
+    },
   },
   {
     method: 'GET',
@@ -59,7 +83,9 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     pipeline: openapi(ports, table),
     doc: {
       tag: 'Service',
-      summary: 'This document',
+      summary: 'Get this document',
+      description: 'The API as OpenAPI 3.1. Needs no key.',
+      examples: openapiExamples,
       response: json(Type.Object({}, { description: 'OpenAPI 3.1' })),
     },
   },

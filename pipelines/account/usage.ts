@@ -5,7 +5,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { currentMonth, readTime, timeForms } from '../../src/billing/period.ts';
 import { requestRow, totalRow } from '../../src/billing/usage-rows.ts';
 import { type Exchange, jsonReply, type KeyedPipeline, type KeyedRequest } from '../../src/ports/exchange.ts';
-import type { UsageGroup } from '../../src/ports/ledger.ts';
+import type { UsageFilter, UsageGroup } from '../../src/ports/ledger.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
@@ -23,15 +23,21 @@ export const usage = ({ ledger, vectorStores }: Pick<Ports, 'ledger' | 'vectorSt
 const queryLedger =
   (ledger: Ports['ledger']): Step<UsageRequest, UsageOfPeriod, KeyedRequest> =>
   (request, { caller }) =>
-    from(usageOfPeriod(ledger, caller.subscription, request, requestRow));
+    from(usageOfPeriod(ledger, { subscription: caller.subscription }, request, requestRow));
 
-/** Undefined: of all subscriptions. `rowOf` shows a single request. */
+type Names = Omit<UsageFilter, 'from' | 'to'>;
+
+/** Of all subscriptions where `names` has none. `rowOf` shows a single request. */
 export const usageOfPeriod = async (
-  ledger: Ports['ledger'],
-  subscription: string | undefined,
+  ledger: Pick<Ports['ledger'], 'list' | 'totals'>,
+  names: Names,
   request: UsageRequest,
   rowOf: (event: UsageEvent) => UsageRequestRow,
-): Promise<UsageOfPeriod> => listOf(await readPage(ledger, subscription, request, rowOf), request);
+): Promise<UsageOfPeriod> => {
+  const { groups } = request;
+  const page = await readPage(ledger, names, request, rowOf);
+  return { ...listOfPage(page, request), group_by: groups === 'request' ? [groups] : [...groups] };
+};
 
 export type UsageOfPeriod = Omit<UsageList, 'storage'>;
 
@@ -42,20 +48,21 @@ const addStorage =
       map(({ used, limits }) => ({ ...list, storage: { ...used, limits } })),
     );
 
-interface UsagePage {
-  readonly data: UsageList['data'];
+interface UsagePage<Row> {
+  /** One row more than requested, where there is another page. */
+  readonly data: readonly Row[];
   /** Of the last row. */
   readonly cursor: string;
 }
 
 /** One row more than requested shows whether there is another page. */
 const readPage = async (
-  ledger: Ports['ledger'],
-  subscription: string | undefined,
+  ledger: Pick<Ports['ledger'], 'list' | 'totals'>,
+  names: Names,
   { period, groups, limit, after }: UsageRequest,
   rowOf: (event: UsageEvent) => UsageRequestRow,
-): Promise<UsagePage> => {
-  const filter = { ...period, ...(subscription === undefined ? {} : { subscription }) };
+): Promise<UsagePage<UsageList['data'][number]>> => {
+  const filter = { ...period, ...names };
   if (groups === 'request') {
     const place = after === undefined ? {} : { after: { time: Number(after[0]), id: after[1] ?? '' } };
     const events = await ledger.list(filter, { limit: limit + 1, ...place });
@@ -75,19 +82,18 @@ const readPage = async (
   };
 };
 
-const listOf = (
-  { data, cursor }: UsagePage,
-  { path, query, period, groups, limit }: UsageRequest,
-): UsageOfPeriod => {
+export const listOfPage = <Row>(
+  { data, cursor }: UsagePage<Row>,
+  { path, query, period, limit }: Pick<UsageRequest, 'path' | 'query' | 'period' | 'limit'>,
+) => {
   const more = data.length > limit;
   const next = new URLSearchParams(query);
   next.set('after', cursor);
   return {
-    object: 'list',
+    object: 'list' as const,
     from: Math.floor(period.from / 1000),
     to: Math.floor(period.to / 1000),
-    group_by: groups === 'request' ? [groups] : [...groups],
-    data: more ? data.slice(0, limit) : data,
+    data: data.slice(0, limit),
     has_more: more,
     links: { next: more ? `${path}?${next}` : null },
   };
@@ -112,9 +118,7 @@ export const readUsageQuery =
   (words: readonly UsageGroup[], path = '/v1/usage') =>
   (exchange: Pick<Exchange, 'query'>): UsageRequest => {
     const query = new URLSearchParams(exchange.query);
-    const usual = currentMonth(Date.now());
-    const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
-    if (period.from >= period.to) throw invalid('from must be before to');
+    const period = readPeriod(query);
     const groups = readGroups(query.get('group_by') ?? 'day', words);
     return {
       path,
@@ -125,6 +129,14 @@ export const readUsageQuery =
       after: readCursor(query, groups),
     };
   };
+
+/** This month unless it is given. */
+export const readPeriod = (query: URLSearchParams): UsageRequest['period'] => {
+  const usual = currentMonth(Date.now());
+  const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
+  if (period.from >= period.to) throw invalid('from must be before to');
+  return period;
+};
 
 const time = (query: URLSearchParams, name: string): number | undefined => {
   const text = query.get(name);
@@ -143,10 +155,10 @@ const readGroups = (text: string, allowed: readonly UsageGroup[]): UsageRequest[
   return words as UsageGroup[];
 };
 
-const writeCursor = (values: readonly string[]): string =>
+export const writeCursor = (values: readonly string[]): string =>
   Buffer.from(JSON.stringify(values)).toString('base64url');
 
-const readCursor = (query: URLSearchParams, groups: UsageRequest['groups']): UsageRequest['after'] => {
+export const readCursor = (query: URLSearchParams, groups: UsageRequest['groups']): UsageRequest['after'] => {
   const text = query.get('after');
   if (text === null) return undefined;
   const values = parsed(Buffer.from(text, 'base64url').toString());

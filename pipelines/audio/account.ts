@@ -46,6 +46,10 @@ export class SpeechAccount implements Account<Spoken | Buffer> {
     return Math.ceil(this.#bytes / (speechRate * sampleBytes));
   }
 
+  get firstTokenAt(): number | undefined {
+    return this.#firstToken;
+  }
+
   event(outcome: Outcome, status: number): UsageEvent {
     return usageEvent('/audio/speech', this.#billed, outcome, status, {
       seconds: this.seconds,
@@ -63,6 +67,9 @@ export const transcriptionAccount = (billed: Billed<TranscriptionTask>): Account
     most: () => mostOfAny(billed.task, ({ pricing }) => mostCost(secondsCost(billed.task.seconds, pricing))),
     add: () => {
       firstToken ??= performance.now();
+    },
+    get firstTokenAt() {
+      return firstToken;
     },
     event: (outcome, status) => {
       const seconds = firstToken !== undefined || outcome === 'completed' ? billed.task.seconds : 0;

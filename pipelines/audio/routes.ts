@@ -1,11 +1,13 @@
 /** Routes of speech and transcription. */
 import Type from 'typebox';
+import { speechExamples, transcriptionExamples, voicesExamples } from '../../schemas/examples/audio.ts';
 import { ErrorEnvelope, json } from '../../schemas/openapi.ts';
+import { CountOf } from '../../schemas/shapes.ts';
 import { SpeechRequest, VoiceList, VoicesQuery } from '../../schemas/speech.ts';
 import { Transcription, TranscriptionForm, TranscriptionRequest } from '../../schemas/transcription.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admitBeforeBody } from '../core/admit-before-body.ts';
-import { generationErrors, type Route, resumableHeaders } from '../route.ts';
+import { callHeaders, generationErrors, type Route, resumableHeaders, resumableReply } from '../route.ts';
 import { audioSpeech } from './speech.ts';
 import { audioTranscriptions } from './transcriptions.ts';
 import { audioVoices } from './voices.ts';
@@ -23,9 +25,9 @@ const SpeechEvent = Type.Union(
     Type.Object({
       type: Type.Literal('speech.audio.done'),
       usage: Type.Object({
-        input_tokens: Type.Integer({ minimum: 0 }),
-        output_tokens: Type.Integer({ minimum: 0 }),
-        total_tokens: Type.Integer({ minimum: 0 }),
+        input_tokens: CountOf('Tokens of the text'),
+        output_tokens: CountOf('Always 0: audio is billed by seconds'),
+        total_tokens: CountOf('Both together'),
         seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
         cost: Type.Number({ description: 'US dollars' }),
       }),
@@ -37,7 +39,10 @@ const SpeechEvent = Type.Union(
 
 const TranscriptionEvent = Type.Union(
   [
-    Type.Object({ type: Type.Literal('transcript.text.delta'), delta: Type.String() }),
+    Type.Object({
+      type: Type.Literal('transcript.text.delta'),
+      delta: Type.String({ description: 'The next piece of the text' }),
+    }),
     Type.Object({ type: Type.Literal('transcript.text.done'), ...Transcription.properties }),
     Type.Object({ type: Type.Literal('transcript.text.error'), error }),
   ],
@@ -53,7 +58,11 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     pipeline: admitBeforeBody(ports, 'speech', audioSpeech(ports)),
     doc: {
       tag,
-      summary: 'Speech from text, as a file, as raw samples or as events',
+      summary: 'Create speech',
+      description:
+        'Says a text. The response is the audio: a file, or with `pcm` raw samples as they are generated; `stream_format: sse` sends events with base64 instead. Voices are built-in speakers, made from a description (`design`) or from a clip (`clone`): see `GET /audio/voices`. Billed by the seconds of audio before `speed`, rounded up.',
+      examples: speechExamples,
+      replyHeaders: ['x-usage-seconds', 'x-usage-cost', ...callHeaders, ...resumableReply],
       headers: resumableHeaders,
       body: json(SpeechRequest),
       response: {
@@ -75,7 +84,11 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     pipeline: admitBeforeBody(ports, 'transcription', audioTranscriptions(ports)),
     doc: {
       tag,
-      summary: 'Text from recorded speech, whole or as it is recognised',
+      summary: 'Transcribe speech',
+      description:
+        'Turns a recording of up to 25 MB and 4 hours into text; `stream` sends the text in pieces. Send the recording as a form file or as base64, not as a URL. Timestamps, `verbose_json`, `srt` and `vtt` are a 400. Billed by the seconds of audio, rounded up.',
+      examples: transcriptionExamples,
+      replyHeaders: [...callHeaders, ...resumableReply],
       headers: resumableHeaders,
       body: { ...json(TranscriptionRequest), 'multipart/form-data': TranscriptionForm },
       response: {
@@ -92,7 +105,10 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     pipeline: audioVoices(ports),
     doc: {
       tag,
-      summary: 'The voices of speech models',
+      summary: 'List voices',
+      description:
+        'The built-in speakers of one speech model or of all, and `design` or `clone` where a model makes voices.',
+      examples: voicesExamples,
       query: VoicesQuery,
       response: json(VoiceList),
       errors: [400, 404, 502, 503],

@@ -1,5 +1,5 @@
 /** POST /chat/completions: a conversation; one JSON object or a stream of chunks. */
-import { ChatRequest } from '../../schemas/chat.ts';
+import { ChatRequest } from '../../schemas/chat/request.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens } from '../conversation/count-tokens.ts';

@@ -1,5 +1,5 @@
 /** The fields of the chat format, and those of older or richer ones that it refuses. */
-import { ChatRequest } from '../../schemas/chat.ts';
+import { ChatRequest } from '../../schemas/chat/request.ts';
 import { dialect, namesOf, refusal } from '../conversation/other-fields.ts';
 import { isNothing } from '../conversation/server-fields.ts';
 

@@ -1,6 +1,7 @@
 /** Reads the content of a chat message; media is collected to be read later. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { ChatRequestMessage, ContentPart } from '../../schemas/chat.ts';
+import type { ContentPart } from '../../schemas/chat/content.ts';
+import type { ChatRequestMessage } from '../../schemas/chat/request.ts';
 import type { TextContent, UserContent } from '../../src/ports/engines/chat.ts';
 import {
   addMedia,

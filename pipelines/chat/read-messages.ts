@@ -1,5 +1,5 @@
 /** Reads the messages of a chat request. */
-import type { ChatRequestMessage } from '../../schemas/chat.ts';
+import type { ChatRequestMessage } from '../../schemas/chat/request.ts';
 import type { ChatMessage, TextContent, ToolCall } from '../../src/ports/engines/chat.ts';
 import type { MediaCollector } from '../conversation/media-parts.ts';
 import { invalid } from '../core/checks.ts';

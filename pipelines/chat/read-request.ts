@@ -1,6 +1,6 @@
 /** Reads a chat request into a draft of the engine call: 400 names the field. */
 
-import type { ChatRequest } from '../../schemas/chat.ts';
+import type { ChatRequest } from '../../schemas/chat/request.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import {
   type ChatDraft,

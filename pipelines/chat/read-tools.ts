@@ -1,6 +1,6 @@
 /** Reads tools, tool choice and response format of a chat request: 400 for what they do not allow. */
 
-import type { ChatRequest } from '../../schemas/chat.ts';
+import type { ChatRequest } from '../../schemas/chat/request.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/engines/chat.ts';
 import { noTools, plainText } from '../conversation/chat-task.ts';
 import { readSchema } from '../conversation/read-schema.ts';

@@ -1,6 +1,6 @@
 /** Describes the media and documents of a request that are to be loaded; a 400 names the field. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { ContentPart } from '../../schemas/chat.ts';
+import type { ContentPart } from '../../schemas/chat/content.ts';
 import { checkSource } from '../../src/media/check-source.ts';
 import type { MediaContent, UserContent } from '../../src/ports/engines/chat.ts';
 import type { Base64 } from '../../src/ports/media.ts';

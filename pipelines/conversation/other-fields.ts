@@ -1,6 +1,6 @@
 /** Handles request fields that a format does not have: the engine is sent them, or they are refused or ignored. */
 import type { Model } from '../../schemas/catalog.ts';
-import { ChatRequest } from '../../schemas/chat.ts';
+import { ChatRequest } from '../../schemas/chat/request.ts';
 import { CompletionFields } from '../../schemas/completions.ts';
 import { type ApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import type { Forwarded } from '../../src/ports/engines/chat.ts';

@@ -1,6 +1,6 @@
 /** Reads the sampling of a request; what it leaves out is the model's default, or the contract's. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { ChatRequest } from '../../schemas/chat.ts';
+import type { ChatRequest } from '../../schemas/chat/request.ts';
 import type { Sampling } from '../../src/ports/engines/chat.ts';
 import { engineSeed, invalid } from '../core/checks.ts';
 

@@ -114,6 +114,10 @@ export class TokenAccount implements Account<SettledParts> {
     return this.#promptTokens().pipe(map((tokens) => tokens + templateTokens));
   }
 
+  get firstTokenAt(): number | undefined {
+    return this.#firstToken;
+  }
+
   tokens(): LeaseUsage | undefined {
     return this.#firstToken === undefined ? undefined : this.usage();
   }

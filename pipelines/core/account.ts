@@ -37,6 +37,8 @@ export interface Account<Part> extends UsageSource {
 export interface UsageSource extends PromptSource {
   /** What the lease is released with; undefined where nothing was counted in tokens. */
   tokens?(): LeaseUsage | undefined;
+  /** On the clock of `performance.now`; undefined: there is none yet, or it is not known. */
+  readonly firstTokenAt?: number | undefined;
   /** Completes when what no engine has counted is counted; undefined where it is known, or not worth it. */
   counted?(): Observable<never> | undefined;
   event(outcome: Outcome, status: number): UsageEvent;

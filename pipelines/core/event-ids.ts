@@ -23,13 +23,13 @@ export class EventIds {
   }
 
   #each(text: string): string {
-    const parts: (string | number)[] = [];
+    let numbered = '';
     let at = 0;
     for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n', at)) {
-      parts.push('id: ', this.next++, '\n', text.slice(at, end + 2));
+      numbered += `id: ${this.next++}\n${text.slice(at, end + 2)}`;
       at = end + 2;
     }
     this.#rest = text.slice(at);
-    return parts.join('');
+    return numbered;
   }
 }

@@ -120,7 +120,10 @@ class Recorder<Part> implements PartObserver<Part> {
     let event: UsageEvent | undefined;
     const record = (): Observable<void> => {
       event = account.event(outcome, status);
-      if (exchange.served !== undefined) exchange.served.usage = event;
+      if (exchange.served !== undefined) {
+        exchange.served.usage = event;
+        exchange.served.billedAt = performance.now();
+      }
       return this.#usage.record(event);
     };
     // A client that left pays for what it was sent: the engine has not counted that.

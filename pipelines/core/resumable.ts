@@ -287,7 +287,9 @@ class DetachedRun implements Observer<Reply>, StreamSource {
       subscription: this.#caller.subscription,
       key: this.#caller.key,
       age_ms: Math.round(performance.now() - this.#begun),
-      ...servedSoFar(served),
+      ...servedSoFar(served, { begun: this.#begun }),
+      // Its log is read by others, each at its own pace.
+      ...{ slow_reader: this.exchange.backpressure.paused, unread_bytes: 0 },
     };
   }
 

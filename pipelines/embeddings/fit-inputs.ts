@@ -10,7 +10,7 @@ import type { Step } from '../core/stage.ts';
 import type { EmbeddingTask } from './read-request.ts';
 
 export const fitInputs =
-  (offload: Shared<Offload>): Step<EmbeddingTask, EmbeddingTask, Pick<KeyedRequest, 'caller'>> =>
+  <Task extends EmbeddingTask>(offload: Shared<Offload>): Step<Task, Task, Pick<KeyedRequest, 'caller'>> =>
   (task, { caller }) => {
     const { model, call } = task;
     const limit = model.context_length ?? Number.POSITIVE_INFINITY;
@@ -25,12 +25,12 @@ export const fitInputs =
     return cut.pipe(map((shorter) => replaced(task, long, shorter, limit)));
   };
 
-const replaced = (
-  { model, call }: EmbeddingTask,
+const replaced = <Task extends EmbeddingTask>(
+  task: Task,
   long: readonly string[],
   shorter: readonly string[],
   limit: number,
-): EmbeddingTask => {
+): Task => {
   let next = 0;
   const fit = (input: EmbeddingInput): EmbeddingInput => {
     if (typeof input !== 'string') return input.length > limit ? input.slice(0, limit) : input;
@@ -39,5 +39,5 @@ const replaced = (
     next++;
     return found;
   };
-  return { model, call: { ...call, inputs: call.inputs.map(fit) } };
+  return { ...task, call: { ...task.call, inputs: task.call.inputs.map(fit) } };
 };

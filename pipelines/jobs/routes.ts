@@ -1,7 +1,13 @@
 /** Routes of video and music jobs, and of links to stored files. */
-import Type, { type TObject, type TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
+import {
+  createMusicExamples,
+  createVideoExamples,
+  musicExamples,
+  videoExamples,
+} from '../../schemas/examples/jobs.ts';
 import { DeletedMusic, MusicJob, MusicList, MusicModels, MusicRequest } from '../../schemas/music.ts';
-import { type Content, json } from '../../schemas/openapi.ts';
+import { json, type RouteDoc } from '../../schemas/openapi.ts';
 import { ListQuery } from '../../schemas/render.ts';
 import {
   DeletedVideo,
@@ -39,7 +45,10 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: admitBeforeBody(ports, 'video', videosCreate(ports)),
     doc: {
       tag: 'Videos',
-      summary: 'Start rendering a video; responds at once with the job',
+      summary: 'Create a video',
+      description:
+        'Starts rendering and responds at once with the job. Poll `polling_url`, or give a `callback_url` to be called when it ends. Guide it by a prompt alone, by its first and last frame, or by reference media. A field that the model does not take is a 400 `unsupported_parameter`. Billed by the seconds requested when the job completes, times the factors of quality and resolution; jobs that fail or are cancelled are not billed.',
+      examples: createVideoExamples,
       body: { 'application/json': VideoRequest, 'multipart/form-data': VideoForm },
       status: 202,
       response: json(VideoJob),
@@ -53,11 +62,14 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     models: videosModels(ports),
     outputs: 'video',
     schemas: { job: VideoJob, list: VideoList, deleted: DeletedVideo, models: VideoModels },
+    examples: videoExamples,
     content: {
-      summary: 'The bytes of a finished video; takes Range',
+      summary: 'Download a video',
+      description:
+        'The bytes of a finished video as MP4. Takes `Range`. 409 before it is finished, 404 once it has expired.',
       query: Type.Object({
-        index: Type.Optional(Type.Integer({ minimum: 0, description: '0 by default' })),
-        variant: Type.Optional(Type.Enum(['video'])),
+        index: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of the output; 0 by default' })),
+        variant: Type.Optional(Type.Enum(['video'], { description: 'There are no other variants' })),
       }),
       response: { 'video/mp4': binary },
     },
@@ -69,7 +81,10 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: admitBeforeBody(ports, 'music', musicCreate(ports)),
     doc: {
       tag: 'Music',
-      summary: 'Start rendering music; responds at once with the job',
+      summary: 'Create music',
+      description:
+        'Starts rendering songs and responds at once with the job. Poll `polling_url`, give a `callback_url`, or listen at `stream_url` while it renders. Billed by the seconds requested, for each song, when the job completes; jobs that fail or are cancelled are not billed.',
+      examples: createMusicExamples,
       body: json(MusicRequest),
       status: 202,
       response: json(MusicJob),
@@ -83,8 +98,11 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     models: musicModels(ports),
     outputs: 'songs',
     schemas: { job: MusicJob, list: MusicList, deleted: DeletedMusic, models: MusicModels },
+    examples: musicExamples,
     content: {
-      summary: 'The bytes of a finished song; takes Range',
+      summary: 'Download a song',
+      description:
+        'The bytes of a finished song in the requested format. Takes `Range`. 409 before it is finished, 404 once it has expired.',
       query: SongQuery,
       response: { 'audio/mpeg': binary, 'audio/wav': binary, 'audio/flac': binary, 'audio/ogg': binary },
     },
@@ -95,7 +113,10 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: musicStream(ports),
     doc: {
       tag: 'Music',
-      summary: 'A song as WAV while it renders, from its beginning',
+      summary: 'Listen to a song while it renders',
+      description:
+        'The song as WAV from its beginning, on models with `streaming.progressive`, whatever format was requested. The header promises the requested length, which is the most it can have. The stream ends with the song and does not say why: read the job afterwards. If rendering starts over, the stream is cut; connect again. It is kept for 10 minutes after its end; then, and on other models, 409.',
+      params: jobId('music'),
       query: SongQuery,
       response: { 'audio/wav': binary },
       errors: outputErrors,
@@ -108,10 +129,21 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: blobLink(ports),
     doc: {
       tag: 'Files',
-      summary: 'A file, by the link that was handed out for it; takes Range',
+      summary: 'Download a linked file',
+      description:
+        'A generated file by the link that a response has for it, unchanged. Needs no key: the signature and the time in the link are enough. Takes `Range`. 404 once the link has expired.',
+      params: Type.Object({
+        name: Type.String({
+          description: 'Name of the file, out of the link',
+          examples: ['images/img_4201052074734691a211ca0a04657526.png'],
+        }),
+      }),
       ranges: true,
       query: Type.Object({
-        expires: Type.String({ description: 'Unix seconds at which the link expires' }),
+        expires: Type.String({
+          description: 'Unix seconds at which the link expires',
+          examples: ['1794735772'],
+        }),
         signature: Type.String({
           description: 'Signature of the link; an altered link is invalid',
         }),
@@ -122,6 +154,14 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
   },
 ];
 
+const sampleIds: Readonly<Record<JobType, string>> = {
+  video: 'video_bce302be6b1f1ed648e29c60',
+  music: 'music_45fd76ca0bbad186bdc5da86',
+};
+
+const jobId = (type: JobType) =>
+  Type.Object({ id: Type.String({ description: `Id of a ${type} job`, examples: [sampleIds[type]] }) });
+
 /** What differs between the jobs of videos and those of music. */
 interface JobFamily {
   readonly type: JobType;
@@ -131,12 +171,15 @@ interface JobFamily {
   /** What a finished job has, as in `delete … with its …`. */
   readonly outputs: string;
   readonly schemas: Readonly<Record<'job' | 'list' | 'deleted' | 'models', TSchema>>;
-  readonly content: { readonly summary: string; readonly query: TObject; readonly response: Content };
+  readonly examples: Readonly<
+    Record<'list' | 'get' | 'remove' | 'models', NonNullable<RouteDoc['examples']>>
+  >;
+  readonly content: Pick<RouteDoc, 'summary' | 'description' | 'query' | 'response'>;
 }
 
 const sharedRoutes = (
   ports: Ports,
-  { type, path, tag, models, outputs, schemas, content }: JobFamily,
+  { type, path, tag, models, outputs, schemas, examples, content }: JobFamily,
 ): readonly Route[] => [
   {
     method: 'GET',
@@ -144,8 +187,10 @@ const sharedRoutes = (
     pipeline: jobList(ports, type),
     doc: {
       tag,
-      summary: `The subscription's ${type} jobs`,
+      summary: `List ${type} jobs`,
+      description: `The ${type} jobs of the subscription, newest first unless \`order\` says otherwise.`,
       query: ListQuery,
+      examples: examples.list,
       response: json(schemas.list),
       errors: [400, 503],
     },
@@ -154,13 +199,29 @@ const sharedRoutes = (
     method: 'GET',
     path: `${path}/models`,
     pipeline: models,
-    doc: { tag, summary: `Served ${type} models`, response: json(schemas.models), errors: [502, 503] },
+    doc: {
+      tag,
+      summary: `List ${type} models`,
+      description: `The ${type} models on offer, with what each can render and its price.`,
+      examples: examples.models,
+      response: json(schemas.models),
+      errors: [502, 503],
+    },
   },
   {
     method: 'GET',
     path: `${path}/{id}`,
     pipeline: jobGet(ports, type),
-    doc: { tag, summary: `A ${type} job`, response: json(schemas.job), errors: [404, 503] },
+    doc: {
+      tag,
+      summary: `Get a ${type} job`,
+      description:
+        'The job as it is now. A job that fails is no HTTP error: its `status` is `failed`, and `error` says why. Completed jobs expire at `expires_at`, when their outputs are deleted.',
+      params: jobId(type),
+      examples: examples.get,
+      response: json(schemas.job),
+      errors: [404, 503],
+    },
   },
   {
     method: 'DELETE',
@@ -168,7 +229,10 @@ const sharedRoutes = (
     pipeline: jobRemove(ports, type),
     doc: {
       tag,
-      summary: `Cancel a job, or delete a finished one with its ${outputs}`,
+      summary: `Cancel or delete a ${type} job`,
+      description: `Cancels a job that has not ended, and returns it; it is not billed, and a render stops within about 10 seconds. Deletes a job that has ended, with its ${outputs}. 409 when it changed meanwhile: read it again.`,
+      params: jobId(type),
+      examples: examples.remove,
       response: json(Type.Union([schemas.deleted, schemas.job])),
       errors: [404, 409, 503],
     },
@@ -177,6 +241,6 @@ const sharedRoutes = (
     method: 'GET',
     path: `${path}/{id}/content`,
     pipeline: jobContent(ports, type),
-    doc: { tag, ranges: true, ...content, errors: outputErrors },
+    doc: { tag, ranges: true, params: jobId(type), ...content, errors: outputErrors },
   },
 ];

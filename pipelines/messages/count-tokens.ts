@@ -1,7 +1,7 @@
 /** POST /messages/count_tokens: the tokens of a prompt. Nothing is generated or billed; it counts as a request. */
 import { type Observable, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { CountTokensRequest } from '../../schemas/messages.ts';
+import { CountTokensRequest } from '../../schemas/messages/request.ts';
 import type { MediaContent } from '../../src/ports/engines/chat.ts';
 import { jsonReply, type KeyedPipeline, type KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

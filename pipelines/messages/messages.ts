@@ -1,5 +1,5 @@
 /** POST /messages: a conversation in the messages format; one message or its events. */
-import { MessagesRequest } from '../../schemas/messages.ts';
+import { MessagesRequest } from '../../schemas/messages/request.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { openSigning } from '../../src/signatures/signing.ts';

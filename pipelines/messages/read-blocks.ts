@@ -6,7 +6,7 @@ import type {
   ToolResultBlock,
   ToolResultPart,
   ToolUseBlock,
-} from '../../schemas/message-blocks.ts';
+} from '../../schemas/messages/blocks.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/engines/chat.ts';
 import {
   addMedia,

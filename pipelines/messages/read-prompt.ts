@@ -1,5 +1,5 @@
 /** Reads the prompt of a messages request: 400 names the field. */
-import type { CountTokensRequest } from '../../schemas/messages.ts';
+import type { CountTokensRequest } from '../../schemas/messages/request.ts';
 import type { AnswerFormat, ChatCall } from '../../src/ports/engines/chat.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { plainText } from '../conversation/chat-task.ts';

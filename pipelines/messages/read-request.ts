@@ -1,6 +1,6 @@
 /** Reads a messages request into a draft of the engine call: 400 names the field. */
 import { map } from 'rxjs';
-import type { MessagesRequest } from '../../schemas/messages.ts';
+import type { MessagesRequest } from '../../schemas/messages/request.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
 import { type ChatDraft, noStop, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';

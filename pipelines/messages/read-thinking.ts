@@ -1,6 +1,6 @@
 /** Reads `thinking` and `output_config.effort` of a messages request: 400 for what the model lacks. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { CountTokensRequest } from '../../schemas/messages.ts';
+import type { CountTokensRequest } from '../../schemas/messages/request.ts';
 import type { Effort } from '../../src/ports/engines/chat.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { chooseThinking, thinksByDefault } from '../conversation/thinking.ts';

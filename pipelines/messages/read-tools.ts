@@ -1,5 +1,5 @@
 /** Reads tools and tool choice of a messages request: 400 for a choice that the tools do not allow. */
-import type { CountTokensRequest } from '../../schemas/messages.ts';
+import type { CountTokensRequest } from '../../schemas/messages/request.ts';
 import type { Tool, ToolChoice } from '../../src/ports/engines/chat.ts';
 import { noTools } from '../conversation/chat-task.ts';
 import { readSchema } from '../conversation/read-schema.ts';

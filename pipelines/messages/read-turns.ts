@@ -1,6 +1,6 @@
 /** Reads the turns of a messages request: those of one role are merged, tool results come first. */
-import type { InputBlock } from '../../schemas/message-blocks.ts';
-import type { CountTokensRequest, InputMessage } from '../../schemas/messages.ts';
+import type { InputBlock } from '../../schemas/messages/blocks.ts';
+import type { CountTokensRequest, InputMessage } from '../../schemas/messages/request.ts';
 import type {
   ChatMessage,
   TextContent,

@@ -1,6 +1,12 @@
 /** Routes of the model catalog. */
 import Type from 'typebox';
 import {
+  modelCountExamples,
+  modelExamples,
+  modelListExamples,
+  publicModelExamples,
+} from '../../schemas/examples/models.ts';
+import {
   MessagesModel,
   MessagesModelList,
   ModelCount,
@@ -20,6 +26,15 @@ import { modelsCount, modelsList } from './list.ts';
 
 const tag = 'Models';
 
+const VersionHeader = Type.Object({
+  'anthropic-version': Type.Optional(
+    Type.String({
+      description: 'Any value asks for the messages format',
+      examples: ['2023-06-01'],
+    }),
+  ),
+});
+
 /** Any version header means the messages format. */
 export const modelDialect = (header: Exchange['header']): ErrorDialect =>
   header('anthropic-version') === '' ? 'envelope' : 'messages';
@@ -33,7 +48,11 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: modelsList(ports),
     doc: {
       tag,
-      summary: 'Models on offer; with the messages-format version header, its chat models in that format',
+      summary: 'List models',
+      description:
+        'The models on offer, in the order of the catalog; filters narrow them down. Clients of OpenRouter, and `format=openrouter`, get text models unless they filter by output. With an `anthropic-version` header: the chat models in the messages format, each under its own id and under `anthropic/<id>`. Needs no key.',
+      headers: VersionHeader,
+      examples: modelListExamples,
       query: ModelListQuery,
       response: json(Type.Union([ModelList, MessagesModelList])),
       errors: [400, 502, 503],
@@ -47,7 +66,9 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: modelsCount(ports),
     doc: {
       tag,
-      summary: 'Number of models the list would have',
+      summary: 'Count models',
+      description: 'How many models `GET /models` would list with the same filters. Needs no key.',
+      examples: modelCountExamples,
       query: ModelCountQuery,
       response: json(ModelCount),
       errors: [502, 503],
@@ -60,7 +81,14 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: modelsGet(ports),
     doc: {
       tag,
-      summary: 'One model by the id the list shows',
+      summary: 'Get a model by its id',
+      description:
+        'One model as the list shows it. Ids are case-sensitive. With an `anthropic-version` header: the model in the messages format, if it is a chat model; errors then have the shape of that format too.',
+      params: Type.Object({
+        id: Type.String({ description: 'Id of the model', examples: ['sluice/chat'] }),
+      }),
+      headers: VersionHeader,
+      examples: modelExamples,
       response: json(Type.Union([ModelEntry, MessagesModel])),
       errors: [400, 404, 502, 503],
     },
@@ -72,7 +100,14 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: modelGet(ports),
     doc: {
       tag,
-      summary: 'One model by any of its public names',
+      summary: 'Get a model by any of its names',
+      description:
+        'One model by its id, by its Hugging Face id in any case, or by a former id that leads to its successor. A `:variant` suffix is ignored, and so is the author. Needs no key.',
+      params: Type.Object({
+        author: Type.String({ description: 'Any value: only the slug is looked up', examples: ['sluice'] }),
+        slug: Type.String({ description: 'A name of the model', examples: ['chat'] }),
+      }),
+      examples: publicModelExamples,
       response: json(ModelResponse),
       errors: [400, 404, 502, 503],
     },

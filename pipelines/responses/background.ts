@@ -1,6 +1,6 @@
 /** GET and DELETE /responses/{id}, POST /responses/{id}/cancel: responses whose stream is kept. */
 import { from, map } from 'rxjs';
-import type { ResponseDeleted } from '../../schemas/responses.ts';
+import type { ResponseDeleted } from '../../schemas/responses/response.ts';
 import type { Exchange, KeyedPipeline, KeyedRequest, Reply, WholeReply } from '../../src/ports/exchange.ts';
 import { jsonReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

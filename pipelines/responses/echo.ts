@@ -1,6 +1,7 @@
 /** Renders the request fields that every response object repeats. */
-import type { ResponsesRequest } from '../../schemas/responses.ts';
-import type { RequestTool } from '../../schemas/responses-input.ts';
+
+import type { RequestTool } from '../../schemas/responses/input.ts';
+import type { ResponsesRequest } from '../../schemas/responses/request.ts';
 import type { AnswerFormat } from '../../src/ports/engines/chat.ts';
 import { freeJson } from '../core/parse-json.ts';
 

@@ -1,6 +1,6 @@
 /** Reads content parts of the responses format; media is collected to be read later. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { InputPart, ReadItem } from '../../schemas/responses-input.ts';
+import type { InputPart, ReadItem } from '../../schemas/responses/input.ts';
 import type { ApiError } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/engines/chat.ts';
 import {

@@ -1,6 +1,7 @@
 /** Reads instructions and input items of a responses request; each turn of the model becomes one message. */
-import type { ResponsesRequest } from '../../schemas/responses.ts';
-import type { InputItem, ReadItem } from '../../schemas/responses-input.ts';
+
+import type { InputItem, ReadItem } from '../../schemas/responses/input.ts';
+import type { ResponsesRequest } from '../../schemas/responses/request.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/engines/chat.ts';
 import type { MediaCollector } from '../conversation/media-parts.ts';
 import { invalid, required } from '../core/checks.ts';

@@ -1,6 +1,6 @@
 /** Reads a responses request into a draft of the engine call: 400 names the field. */
 
-import { ResponsesRequest } from '../../schemas/responses.ts';
+import { ResponsesRequest } from '../../schemas/responses/request.ts';
 import type { AnswerFormat } from '../../src/ports/engines/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

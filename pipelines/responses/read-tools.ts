@@ -1,6 +1,7 @@
 /** Reads the tools of a responses request and its tool choice: namespaces and custom tools become functions. */
-import type { ResponsesRequest } from '../../schemas/responses.ts';
-import type { CustomTool, FunctionTool, RequestTool } from '../../schemas/responses-input.ts';
+
+import type { CustomTool, FunctionTool, RequestTool } from '../../schemas/responses/input.ts';
+import type { ResponsesRequest } from '../../schemas/responses/request.ts';
 import type { Tool, ToolChoice } from '../../src/ports/engines/chat.ts';
 import { readTool } from '../chat/read-tools.ts';
 import { noTools } from '../conversation/chat-task.ts';

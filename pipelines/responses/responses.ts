@@ -1,5 +1,5 @@
 /** POST /responses: input items; one response object or its events. Nothing is stored. */
-import { ResponsesRequest } from '../../schemas/responses.ts';
+import { ResponsesRequest } from '../../schemas/responses/request.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens } from '../conversation/count-tokens.ts';

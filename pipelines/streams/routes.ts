@@ -1,8 +1,16 @@
 /** Routes of resumable streams. */
 import Type from 'typebox';
+import { streamExamples } from '../../schemas/examples/chat.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
 import { deleteStream, getStream } from './streams.ts';
+
+const StreamId = Type.Object({
+  id: Type.String({
+    description: 'The `x-stream-id` of the response that began the stream',
+    examples: ['stream_65a9a358806c904eec1b8c9f4'],
+  }),
+});
 
 export const streamsRoutes = (ports: Ports): readonly Route[] => [
   {
@@ -11,8 +19,11 @@ export const streamsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: getStream(ports),
     doc: {
       tag: 'Streams',
-      summary:
-        'The events of a resumable stream after `Last-Event-ID` or `after`, then those still to come; 204 when there are none',
+      summary: 'Read on in a stream',
+      description:
+        'The events of a resumable stream after `Last-Event-ID` or `after`, then those still to come. Streams are resumable with the header `Sluice-Resumable`, or `stream_options.resumable` on chat and text completions; their events have ids. 204 when nothing is left, 404 when there is no such stream or its time is over, 410 when the next event is no longer kept.',
+      params: StreamId,
+      examples: streamExamples,
       query: Type.Object({
         after: Type.Optional(
           Type.Integer({
@@ -22,7 +33,9 @@ export const streamsRoutes = (ports: Ports): readonly Route[] => [
         ),
       }),
       headers: Type.Object({
-        'Last-Event-ID': Type.Optional(Type.String({ description: 'The same; it wins over `after`' })),
+        'Last-Event-ID': Type.Optional(
+          Type.String({ description: 'The same as `after`, and wins over it', examples: ['1'] }),
+        ),
       }),
       orNothing: true,
       response: { 'text/event-stream': Type.Unknown({ description: 'Events as the request began them' }) },
@@ -35,7 +48,9 @@ export const streamsRoutes = (ports: Ports): readonly Route[] => [
     pipeline: deleteStream(ports),
     doc: {
       tag: 'Streams',
-      summary: 'Cancels a resumable stream, and removes it',
+      summary: 'Cancel a stream',
+      description: 'Stops a resumable stream and removes it. What was generated until then is billed.',
+      params: StreamId,
       status: 204,
       errors: [404, 503],
     },

@@ -1,4 +1,5 @@
 /** Routes of a model's tokenizer. */
+import { detokenizeExamples, tokenizeExamples } from '../../schemas/examples/texts.ts';
 import { json } from '../../schemas/openapi.ts';
 import {
   DetokenizeRequest,
@@ -8,7 +9,7 @@ import {
 } from '../../schemas/tokenize.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admitBeforeBody } from '../core/admit-before-body.ts';
-import { generationErrors, type Route } from '../route.ts';
+import { callHeaders, generationErrors, type Route } from '../route.ts';
 import { tokenKinds } from './read-request.ts';
 import { detokenize, tokenize } from './tokenize.ts';
 
@@ -23,7 +24,11 @@ export const tokenizeRoutes = (ports: Ports): readonly Route[] => [
     pipeline: admitBeforeBody(ports, tokenKinds, tokenize(ports)),
     doc: {
       tag,
-      summary: 'The tokens of a text or conversation, by the model’s own tokenizer',
+      summary: 'Tokenize a text or a conversation',
+      description:
+        'Returns the tokens of `prompt`, or of `messages` with the chat template of the model, by the tokenizer of the model itself. 404 where its engine does not offer it. Counts for limits, and is not billed.',
+      examples: tokenizeExamples,
+      replyHeaders: callHeaders,
       body: json(TokenizeRequest),
       response: json(TokenizeResponse),
       errors: generationErrors,
@@ -36,7 +41,11 @@ export const tokenizeRoutes = (ports: Ports): readonly Route[] => [
     pipeline: admitBeforeBody(ports, tokenKinds, detokenize(ports)),
     doc: {
       tag,
-      summary: 'The text of tokens',
+      summary: 'Turn tokens into text',
+      description:
+        'The reverse of `POST /tokenize`: the text of a list of tokens. Counts for limits, and is not billed.',
+      examples: detokenizeExamples,
+      replyHeaders: callHeaders,
       body: json(DetokenizeRequest),
       response: json(DetokenizeResponse),
       errors: generationErrors,

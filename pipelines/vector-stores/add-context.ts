@@ -61,7 +61,7 @@ const readQuestion = ({ store, ...draft }: RagDraft): Question => {
 };
 
 const findItems = (ports: QueryPorts & StorePorts, route: string): Step<Question, Found, KeyedRequest> => {
-  const find = compose(embedAs<Question>('search_query', ports, route), searchItems(ports));
+  const find = embedAs('search_query', ports, route, searchItems(ports));
   return (question, request) =>
     question.texts.length === 0
       ? { draft: question.draft, items: [] }

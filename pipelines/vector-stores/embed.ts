@@ -1,7 +1,7 @@
 /** Embeds texts inside other routes and in ingestion, admitted and billed like an embeddings request. */
 import type { Logger } from 'pino';
-import { EMPTY, firstValueFrom, fromEvent, map, race } from 'rxjs';
-import { type ApiError, type ErrorKind, fail } from '../../src/errors.ts';
+import { EMPTY, firstValueFrom, fromEvent, map, type Observable, race, tap } from 'rxjs';
+import { ApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { floatsOf } from '../../src/ports/engines/embedding.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
@@ -43,14 +43,21 @@ const vectorsOf = (
   return vectors;
 };
 
-/** Vectors of unit length, in the order of the inputs. The task requests base64; `route` is what is billed. */
-const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, Vectors, EmbedRequest> =>
+/**
+ * Vectors of unit length, in the order of the inputs, and what `use` makes of them: nothing is billed when that fails.
+ * The task requests base64; `route` is what is billed.
+ */
+const embedTexts = <Task extends EmbeddingTask, Out>(
+  ports: EmbedPorts,
+  route: string,
+  use: Step<Vectors, Out, EmbedRequest & { readonly task: Task }>,
+): Composed<Task, Out, EmbedRequest> =>
   compose(
     // 429 after waiting its turn
     admit(
       ports.admission,
       compose(
-        fitInputs(ports.offload), // texts that are too long are cut
+        fitInputs<Task>(ports.offload), // texts that are too long are cut
         withAccount(
           ports,
           embeddingAccount(ports.offload, route),
@@ -59,6 +66,7 @@ const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, V
             countEmbedded(ports.offload), // what the engine did not count
             count(),
             gather(vectorsOf), // 502 when one is missing
+            use,
             recordValue(ports.usage), // one usage event, however it ends
           ),
         ),
@@ -72,24 +80,43 @@ export interface ToEmbed extends InStore {
 
 export type WithVectors<Value> = Value & { readonly vectors: Vectors };
 
-/** Embeds texts as queries or as documents: 502 when that fails, 503 while embeddings are unavailable. */
-export const embedAs = <Value extends ToEmbed>(
+interface TaskOf<Value> extends EmbeddingTask {
+  readonly value: Value;
+}
+
+/** Embeds texts as queries or as documents, for `use`: 502 when that fails, 503 while embeddings are unavailable. */
+export const embedAs = <Value extends ToEmbed, Out>(
   inputType: 'search_query' | 'search_document',
   ports: QueryPorts,
   route: string,
-): Step<Value, WithVectors<Value>, EmbedRequest> => {
-  const embed = compose(readTexts(ports, inputType), embedTexts(ports, route), mapErrors(embeddingError));
-  return (value, request) => embed(value, request).pipe(map((vectors) => ({ ...value, vectors })));
+  use: (value: WithVectors<Value>, request: EmbedRequest) => Observable<Out>,
+): Composed<Value, Out, EmbedRequest> => {
+  /** Failures of `use` are not those of the embedding. */
+  const later = new WeakSet<ApiError>();
+  const useOf: Step<Vectors, Out, EmbedRequest & { readonly task: TaskOf<Value> }> = (vectors, context) =>
+    use({ ...context.task.value, vectors }, context).pipe(
+      tap({
+        error: (error) => {
+          if (error instanceof ApiError) later.add(error);
+        },
+      }),
+    );
+  return compose(
+    readTexts<Value>(ports, inputType),
+    embedTexts(ports, route, useOf),
+    mapErrors((error) => (later.has(error) ? error : embeddingError(error))),
+  );
 };
 
 const readTexts =
-  ({ catalog }: QueryPorts, input_type: string) =>
-  ({ store, texts }: ToEmbed): EmbeddingTask => {
+  <Value extends ToEmbed>({ catalog }: QueryPorts, input_type: string) =>
+  (value: Value): TaskOf<Value> => {
+    const { store, texts } = value;
     const model = catalog.find(store.model);
     if (model === undefined)
       throw fail('unavailable', `The embedding model ${store.model} is not served now`);
     const body = { model: store.model, input: texts, input_type, encoding_format: 'base64' } as const;
-    return readEmbeddingRequest({ body, model, variant: undefined });
+    return { ...readEmbeddingRequest({ body, model, variant: undefined }), value };
   };
 
 /** Kinds that the client can do something about stay as they are. */
@@ -106,7 +133,11 @@ const embeddingError = (error: ApiError): ApiError => {
 
 /** Embeds the batches of an ingestion. Each is billed once, however often it is repeated. */
 export const embedItems = (ports: EmbedPorts, log: Logger): Embed => {
-  const embed = embedTexts({ ...ports, usage: onlyCompleted(ports.usage) }, '/vector_store/{id}/files');
+  const embed = embedTexts(
+    { ...ports, usage: onlyCompleted(ports.usage) },
+    '/vector_store/{id}/files',
+    (vectors) => vectors,
+  );
   return async ({ id, caller, model, texts, signal }) => {
     signal.throwIfAborted();
     const exchange = { id, log, backpressure: new Backpressure() };

@@ -1,6 +1,6 @@
 /** Items of a vector store: list, get, update and delete. */
 import { from, map, type Observable } from 'rxjs';
-import { UpdateItem } from '../../schemas/vector-store.ts';
+import { UpdateItem } from '../../schemas/vector-stores/vector-store.ts';
 import {
   jsonReply,
   type KeyedPipeline,
@@ -62,22 +62,25 @@ export const vectorStoreItemUpdate = (ports: QueryPorts & ItemPorts): KeyedPipel
     updateItem, // 400 names the field
     withStore(ports), // 400 when there is none
     readItemText(ports), // 400 when there is none
-    embedAs('search_document', ports, '/vector_store/{id}/items/{itemid}'), // 429 502 503
-    describeItem(ports),
+    embedAs('search_document', ports, '/vector_store/{id}/items/{itemid}', describeItem(ports)), // 429 502 503
   );
 
 interface Update {
   readonly description: string;
 }
 
-type Described = Update & ToEmbed;
+interface Described extends Update, ToEmbed {
+  readonly id: string;
+}
 
 const readItemText =
   ({ vectorStores }: ItemPorts) =>
-  ({ store, description }: Update & InStore, { exchange }: KeyedRequest): Observable<Described> =>
-    from(vectorStores.item(store, exchange.params.itemid ?? '')).pipe(
-      map((item) => ({ store, description, texts: [embeddedText(description, item)] })),
+  ({ store, description }: Update & InStore, { exchange }: KeyedRequest): Observable<Described> => {
+    const { itemid: id = '' } = exchange.params;
+    return from(vectorStores.item(store, id)).pipe(
+      map((item) => ({ store, description, id, texts: [embeddedText(description, item)] })),
     );
+  };
 
 /** What an item is found by: its description, and still its text. */
 const embeddedText = (description: string, { text }: Item): string =>
@@ -85,11 +88,13 @@ const embeddedText = (description: string, { text }: Item): string =>
 
 const describeItem =
   ({ vectorStores }: ItemPorts) =>
-  (
-    { store, description, vectors: [vector = new Float32Array()] }: WithVectors<Described>,
-    { exchange }: KeyedRequest,
-  ): Observable<WholeReply> =>
-    from(vectorStores.describe(store, exchange.params.itemid ?? '', { description, vector })).pipe(
+  ({
+    store,
+    description,
+    id,
+    vectors: [vector = new Float32Array()],
+  }: WithVectors<Described>): Observable<WholeReply> =>
+    from(vectorStores.describe(store, id, { description, vector })).pipe(
       map((item) => jsonReply(itemJson(store.id, item), 202)),
     );
 

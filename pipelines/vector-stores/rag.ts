@@ -1,7 +1,7 @@
 /** POST /chat/completions/RAG: a chat completion whose model is given fitting items of a vector store. */
 
 import { from, map, switchMap } from 'rxjs';
-import { RagRequest } from '../../schemas/vector-store-chat.ts';
+import { RagRequest } from '../../schemas/vector-stores/chat.ts';
 import { emitted } from '../../src/emitted.ts';
 import type { KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

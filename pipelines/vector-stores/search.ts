@@ -1,6 +1,10 @@
 /** POST /vector_store/{id}/search: the items nearest to a text, best first. OpenAI's clients call it `query`. */
 import { from, map, type Observable } from 'rxjs';
-import { type SearchPage, SearchQueryRequest, SearchRequest } from '../../schemas/vector-store.ts';
+import {
+  type SearchPage,
+  SearchQueryRequest,
+  SearchRequest,
+} from '../../schemas/vector-stores/vector-store.ts';
 import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { invalid } from '../core/checks.ts';
@@ -31,8 +35,7 @@ export const vectorStoreSearch = (
     parseJson(ports.offload), // 400 says where
     readSearch, // 400 names the field
     withStore(ports), // 400 when there is none
-    embedAs('search_query', ports, '/vector_store/{id}/search'), // 429 502 503
-    searchItems(ports),
+    embedAs('search_query', ports, '/vector_store/{id}/search', searchItems(ports)), // 429 502 503
   );
 
 export const readInputSearch = (body: JsonObject): Search => {

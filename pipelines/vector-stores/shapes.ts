@@ -1,11 +1,12 @@
 /** Renders vector stores, files and items as the JSON objects that clients see. */
+
+import type { VectorStoreRecord } from '../../schemas/vector-stores/records.ts';
 import type {
   SearchResult,
   VectorStore,
   VectorStoreFile,
   VectorStoreItem,
-} from '../../schemas/vector-store.ts';
-import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+} from '../../schemas/vector-stores/vector-store.ts';
 import type { FileView, FoundItem, VectorStoreView } from '../../src/ports/vector-stores.ts';
 import type { Item } from '../../src/ports/vectors.ts';
 

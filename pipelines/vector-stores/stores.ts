@@ -1,8 +1,8 @@
 /** Vector stores themselves: create, list, get and delete. */
 import { from, map, type Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { CreateVectorStore } from '../../schemas/vector-store.ts';
-import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-stores/records.ts';
+import { CreateVectorStore } from '../../schemas/vector-stores/vector-store.ts';
 import { fail } from '../../src/errors.ts';
 import type { Catalog, ModelScope } from '../../src/ports/catalog.ts';
 import {

@@ -6,7 +6,7 @@ import { DeliveryRecord } from '../webhooks.ts';
 const { body: _, claim: __, ...fields } = DeliveryRecord.properties;
 
 export const AdminDelivery = Titled('AdminDelivery', {
-  id: Type.String(),
+  id: Type.String({ description: 'Of the job and its end: the idempotency key that receivers get' }),
   object: Type.Literal('delivery'),
   ...fields,
 });

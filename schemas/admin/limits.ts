@@ -1,6 +1,6 @@
 /** Limits of subscriptions in the admin API. */
 import Type from 'typebox';
-import { LimitNumbers } from '../limits.ts';
+import { LimitChanges } from '../limits.ts';
 import { LimitsRecord } from '../records.ts';
 import { Closed, listFields, Titled } from '../shapes.ts';
 
@@ -19,7 +19,7 @@ export const SetLimits = Closed({
       description: 'Absent: all models without numbers of their own',
     }),
   ),
-  ...LimitNumbers.properties,
+  ...LimitChanges.properties,
 });
 
 export const ClearLimitsQuery = Type.Object({

@@ -3,7 +3,9 @@ import Type, { type TProperties } from 'typebox';
 
 export const PageQuery = <Fields extends TProperties>(fields: Fields) =>
   Type.Object({
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Entries of a page' }),
+    ),
     order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By creation; `desc`' })),
     after: Type.Optional(Type.String({ description: 'Id of the last entry of the page before' })),
     before: Type.Optional(Type.String({ description: 'Id of the first entry of the page after' })),

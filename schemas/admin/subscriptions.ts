@@ -10,5 +10,5 @@ export const AdminSubscription = Titled('AdminSubscription', {
 export const AdminSubscriptionList = Titled('AdminSubscriptionList', listFields(AdminSubscription));
 
 export const NewSubscription = Closed({
-  name: Type.String({ minLength: 1, maxLength: 100 }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'For people' }),
 });

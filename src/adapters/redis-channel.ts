@@ -1,10 +1,11 @@
-/** Subscribes to Redis channels on a connection of its own that reconnects by itself. */
+/** Subscribes to Redis channels on a connection of its own, which is replaced when it is lost. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
-import { reconnectBackoff } from './redis.ts';
+import type { Redis } from 'ioredis';
+import { openSubscriber, reconnectBackoff } from './redis-client.ts';
+import { type RedisAddress, settingsOf } from './redis-settings.ts';
 
 interface ChannelOptions {
-  readonly url: string;
+  readonly redis: RedisAddress;
   readonly channels: readonly string[];
   readonly patience: number;
   onMessage(channel: string, text: string): void;
@@ -19,54 +20,63 @@ export interface Channel {
   close(): void;
 }
 
-export const openChannel = ({
-  url,
-  channels,
-  patience,
-  onMessage,
-  onSubscribed,
-  onLost,
-}: ChannelOptions): Channel => {
-  const redis = new Redis(url, {
-    maxRetriesPerRequest: null,
-    connectTimeout: patience,
-    disconnectTimeout: 100,
-    retryStrategy: reconnectBackoff,
-  });
-  // The connection for decisions fails in the same way, and reports it.
-  redis.on('error', () => undefined);
-  redis.on('message', onMessage);
+/** Milliseconds between looks at whether the server is still there: a connection without messages would never know. */
+const pingMs = 5_000;
+
+export const openChannel = (options: ChannelOptions): Channel => {
+  const { channels, patience, onMessage, onSubscribed, onLost } = options;
+  const settings = settingsOf(options.redis);
+  let connection: Redis | undefined;
+  let attempts = 0;
+  let failures = 0;
   let hasSubscribed = false;
-  redis.on('ready', () => {
-    // The library subscribes again by itself; what matters is when the server has done so.
-    if (hasSubscribed)
-      redis.subscribe(...channels).then(
-        () => onSubscribed(true),
-        () => undefined,
-      );
+  let closed = false;
+  let retry: NodeJS.Timeout | undefined;
+  let resolve: () => void = () => undefined;
+  const subscribed = new Promise<void>((done) => {
+    resolve = done;
   });
-  redis.on('close', onLost);
-  const subscribed = redis.subscribe(...channels).then(
-    () => {
+
+  const connect = (): void => {
+    const redis = openSubscriber(settings, patience, attempts++);
+    connection = redis;
+    // The connection for decisions fails in the same way, and reports it.
+    redis.on('error', () => undefined);
+    redis.on('message', onMessage);
+    redis.once('end', () => {
+      clearInterval(pings);
+      if (closed) return;
+      onLost();
+      retry = setTimeout(connect, reconnectBackoff(++failures));
+    });
+    const giveUp = (): void => redis.disconnect();
+    const pings = setInterval(() => void redis.ping().catch(giveUp), pingMs).unref();
+    redis.subscribe(...channels).then(() => {
+      failures = 0;
+      onSubscribed(hasSubscribed);
       hasSubscribed = true;
-      onSubscribed(false);
-    },
-    // Closed before it was connected.
-    () => undefined,
-  );
+      resolve();
+    }, giveUp);
+  };
+  connect();
+
   return {
     ready: async () => {
-      const giveUp = new AbortController();
-      const late = delay(patience, undefined, { signal: giveUp.signal }).then(() => {
+      const onTime = new AbortController();
+      const late = delay(patience, undefined, { signal: onTime.signal }).then(() => {
         throw new Error('Redis does not let the gateway listen for messages in time.');
       });
       try {
         await Promise.race([subscribed, late]);
       } finally {
-        giveUp.abort();
+        onTime.abort();
         late.catch(() => undefined);
       }
     },
-    close: () => redis.disconnect(),
+    close: () => {
+      closed = true;
+      clearTimeout(retry);
+      connection?.disconnect();
+    },
   };
 };

@@ -1,11 +1,12 @@
 --[[
-A heartbeat of one of the processes that share limits. Times are microseconds; ARGV[1] is the time ('': the server's).
-The constants leaseUs and keptMs come from the adapter.
+A heartbeat of one of the processes that share limits, to one partition. Times are microseconds; ARGV[1] is the time
+('': the server's). The constants leaseUs and keptMs come from the adapter.
 
-  KEYS[1] sorted set: processes by when they count as dead unless they report again
-  KEYS[2] sorted set: those that start nothing which is not counted here, by when they said so
-  KEYS[3] a value that changes when Redis has lost its data
-  ARGV    time, process, since, whether it starts nothing that Redis does not count, epoch ('': unknown)
+KEYS[1] is the prefix of the partition's keys, which are in one slot:
+  processes  sorted set: processes by when they count as dead unless they report again
+  settled    sorted set: those that start nothing which is not counted here, by when they said so
+  epoch      a value that changes when Redis has lost its data, or may have: its last part is the server that gave it
+  ARGV       time, process, since, whether it starts nothing that Redis does not count, epoch ('': unknown)
 
 -> number of processes, how many of them reported and how many settled since then, this one's rank, time, epoch
 ]]
@@ -16,12 +17,20 @@ if not now then
   now = time[1] * 1000000 + time[2]
 end
 
-local processes, settled, epochKey = KEYS[1], KEYS[2], KEYS[3]
+local base = KEYS[1]
+local processes, settled, epochKey = base .. 'processes', base .. 'settled', base .. 'epoch'
 local process, since, isSettled, epoch = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 redis.call('ZADD', processes, now + leaseUs, process)
 redis.call('ZREMRANGEBYSCORE', processes, '-inf', now)
 redis.call('PEXPIRE', processes, lifeMs)
-local current = redis.call('GET', epochKey) or string.format('%s.%.0f', process, now)
+-- A replica that has become primary, or a server that was started again, may not have the last changes. Where INFO is
+-- not allowed, lost connections are the only sign of it.
+local info = redis.pcall('INFO', 'server')
+local server = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+local current = redis.call('GET', epochKey)
+if not current or string.match(current, '%w*$') ~= server then
+  current = string.format('%s.%.0f.%s', process, now, server)
+end
 redis.call('SET', epochKey, current, 'PX', keptMs)
 -- What it started before the data was lost is not counted any more.
 if isSettled == '1' and (epoch == '' or epoch == current) then redis.call('ZADD', settled, now, process)

@@ -1,14 +1,16 @@
 /** A Redis connection whose calls fail within a time limit and never queue; runs Lua scripts. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Redis } from 'ioredis';
-import { exponentialBackoff } from '../backoff.ts';
+import { Cluster, type Redis } from 'ioredis';
 import { fail } from '../errors.ts';
+import { openClient, primariesOf, type RedisClient, watchConnections } from './redis-client.ts';
+import { partitions, partitionTag } from './redis-partitions.ts';
+import { placeName, type RedisAddress, settingsOf } from './redis-settings.ts';
 
-export interface RedisSettings {
+export interface ConnectionSettings {
   /** Milliseconds until a call without an answer fails; also how long calls wait for a lost connection to come back. */
   readonly patience?: number;
-  /** The connection broke; calls wait for it to come back, as long as they may. */
+  /** A connection broke; calls wait for it to come back, as long as they may. */
   readonly onLost?: () => void;
 }
 
@@ -17,6 +19,8 @@ export interface Script {
   readonly lua: string;
   readonly hash: string;
 }
+
+export type ScriptValues = readonly (string | number)[];
 
 /** Reads a `.lua` file; the constants are locals at its top. */
 export const loadScript = (file: URL, constants: Readonly<Record<string, string | number>> = {}): Script => {
@@ -28,11 +32,11 @@ export const loadScript = (file: URL, constants: Readonly<Record<string, string 
   return { lua, hash: createHash('sha1').update(lua).digest('hex') };
 };
 
-/** Before a lost connection is opened again. */
-export const reconnectBackoff = exponentialBackoff({ first: 100, most: 1_000 });
+export const isMissingScript = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 export class RedisConnection {
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #patience: number;
   readonly #address: string;
   /** Undefined while connected. */
@@ -43,46 +47,25 @@ export class RedisConnection {
   /** The wait for a lost connection to come back. */
   #return: Promise<void> | undefined;
 
-  constructor(url: string, { patience = 3_000, onLost }: RedisSettings = {}) {
+  constructor(address: RedisAddress, { patience = 3_000, onLost }: ConnectionSettings = {}) {
     this.#patience = patience;
-    this.#address = withoutSecrets(url);
-    this.#redis = new Redis(url, {
-      // The library's own queue has no bound and sends writes long after their callers gave up.
-      enableOfflineQueue: false,
-      // A resent script may run twice, and then denies what its first run did: a lost answer is an error instead.
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      connectTimeout: patience,
-      // On a stream that is gone already the library waits this out before the process may end.
-      disconnectTimeout: 100,
-      commandTimeout: patience,
-      // A peer that vanished without a word is dropped, and dialled again.
-      socketTimeout: patience + 1_000,
-      retryStrategy: reconnectBackoff,
-      // After a failover the old primary only reads: look up who is primary now.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    });
+    this.#address = placeName(address);
+    this.#redis = openClient(settingsOf(address), patience);
     this.#redis.on('ready', () => {
       this.#downSince = undefined;
       this.#lastError = undefined;
     });
     // Also after each attempt to come back that fails.
     this.#redis.on('close', () => {
-      if (this.#downSince !== undefined) return;
-      this.#downSince = Date.now();
-      onLost?.();
+      this.#downSince ??= Date.now();
     });
-    this.#redis.on('error', (error: Error) => {
-      this.#lastError = error;
-      if (!error.message.includes('DB index is out of range')) return;
-      // The library would go on in database 0, which may be somebody else's.
-      this.#refusal = error;
-      this.#redis.disconnect();
-    });
+    if (onLost !== undefined) watchConnections(this.#redis, onLost);
+    this.#redis.on('error', (error: Error) => this.#failed(error));
+    this.#redis.on('node error', (error: Error) => this.#failed(error));
   }
 
   /** Runs commands on the live connection; fails with `unavailable`, the operator's sentence as its cause. */
-  async use<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+  async use<T>(work: (redis: RedisClient) => Promise<T>): Promise<T> {
     try {
       if (this.#redis.status !== 'ready') await this.#ready();
       return await work(this.#redis);
@@ -91,28 +74,46 @@ export class RedisConnection {
     }
   }
 
-  run(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+  /** Keys are in one hash slot: a cluster has them on one node. */
+  run(script: Script, keys: readonly string[], values: ScriptValues): Promise<unknown> {
     return this.use(async (redis) => {
       try {
         return await redis.evalsha(script.hash, keys.length, ...keys, ...values);
       } catch (error) {
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        if (!isMissingScript(error)) throw error;
         return await redis.eval(script.lua, keys.length, ...keys, ...values);
       }
     });
+  }
+
+  /** On every node that holds keys. */
+  onEach<T>(work: (redis: Redis) => Promise<T>): Promise<T[]> {
+    return this.use((redis) => Promise.all(primariesOf(redis).map(work)));
   }
 
   /** Resolves when Redis answers; rejects with one sentence for the operator. */
   async check(): Promise<void> {
     try {
       if (this.#redis.status !== 'ready') await this.#ready();
-      await this.#redis.ping();
+      const redis = this.#redis;
+      // Through the same connections as calls, to whichever nodes have the partitions now.
+      if (redis instanceof Cluster)
+        await Promise.all(partitions.map((each) => redis.exists(`sluice:${partitionTag(each)}`)));
+      else await redis.ping();
     } catch (error) {
       throw this.#explain(error);
     }
   }
 
   async close(): Promise<void> {
+    this.#redis.disconnect();
+  }
+
+  #failed(error: Error): void {
+    this.#lastError = error;
+    if (!error.message.includes('DB index is out of range')) return;
+    // The library would go on in database 0, which may be somebody else's.
+    this.#refusal = error;
     this.#redis.disconnect();
   }
 
@@ -140,7 +141,9 @@ export class RedisConnection {
   }
 
   #explain(error: unknown): Error {
-    const reason = this.#refusal ?? this.#lastError ?? error;
+    // Of a cluster that is ready, the last error may be that of another node, long ago.
+    const last = this.#redis.status === 'ready' ? undefined : this.#lastError;
+    const reason = this.#refusal ?? last ?? error;
     const words = (reason instanceof Error ? reason.message || reason.name : String(reason)).replace(
       /\.+$/,
       '',
@@ -148,8 +151,3 @@ export class RedisConnection {
     return new Error(`Redis at ${this.#address} cannot be used: ${words}.`, { cause: error });
   }
 }
-
-const withoutSecrets = (url: string): string => {
-  const { protocol, host, pathname } = new URL(url);
-  return protocol === 'unix:' ? pathname : host;
-};

@@ -8,9 +8,14 @@ import type { AdminAnswer, AdminApi, AdminParts, AdminReply, AdminRequest } from
 import { findRoute } from './routes.ts';
 import type { Authenticate } from './tokens.ts';
 
-const longestMs = 30_000;
+const usualLongestMs = 30_000;
 
-export const createAdminApi = (parts: AdminParts, authenticate: Authenticate): AdminApi => {
+/** `longestMs`: that a request may take. */
+export const createAdminApi = (
+  parts: AdminParts,
+  authenticate: Authenticate,
+  longestMs = usualLongestMs,
+): AdminApi => {
   const answer = async (request: AdminRequest): Promise<AdminAnswer> => {
     const { route, params } = findRoute(request);
     const who = route.access === 'public' ? '' : await authenticate(request.authorization);
@@ -23,7 +28,7 @@ export const createAdminApi = (parts: AdminParts, authenticate: Authenticate): A
   };
   return async (request) => {
     try {
-      return replyOf(await inTime(answer(request)), request.id);
+      return replyOf(await inTime(answer(request), longestMs), request.id);
     } catch (thrown) {
       const error = asApiError(thrown);
       if (error.status >= 500)
@@ -33,7 +38,7 @@ export const createAdminApi = (parts: AdminParts, authenticate: Authenticate): A
   };
 };
 
-const inTime = async (answer: Promise<AdminAnswer>): Promise<AdminAnswer> => {
+const inTime = async (answer: Promise<AdminAnswer>, longestMs: number): Promise<AdminAnswer> => {
   const timer = new AbortController();
   const late = delay(longestMs, undefined, { signal: timer.signal, ref: false }).then(() => {
     throw fail('timeout', `This took longer than ${longestMs / 1000} s; it may be done all the same`);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LogList } from '../../schemas/admin/requests.ts';
-import { fail } from '../errors.ts';
+import { atMost } from './at-most.ts';
 import type { AdminApi, AdminReply, AdminRequest } from './route.ts';
 
 /** Each holds one of the port's connections. */
@@ -17,21 +17,14 @@ export const isFollowing = ({ method, path, query }: AdminRequest): boolean =>
 
 export class LogFollowers {
   readonly #api: AdminApi;
-  #count = 0;
+  readonly #limited = atMost(mostFollowers, `At most ${mostFollowers} clients can follow the log`);
 
   constructor(api: AdminApi) {
     this.#api = api;
   }
 
   async follow(request: AdminRequest, response: ServerResponse): Promise<void> {
-    if (this.#count >= mostFollowers)
-      throw fail('unavailable', `At most ${mostFollowers} clients can follow the log`);
-    this.#count++;
-    try {
-      await this.#send(request, response);
-    } finally {
-      this.#count--;
-    }
+    await this.#limited(() => this.#send(request, response));
   }
 
   async #send(request: AdminRequest, response: ServerResponse): Promise<void> {

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asApiError, fail } from '../errors.ts';
 import { errorReply } from './api.ts';
+import { CsvExports, wantsCsv } from './csv.ts';
 import { isFollowing, LogFollowers } from './follow-logs.ts';
+import { isLive, LiveListeners } from './live.ts';
 import type { AdminApi, AdminReply, AdminRequest } from './route.ts';
 
 export const apiPrefix = '/admin/v1/';
@@ -13,11 +15,16 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<voi
 
 export const serveApi = (api: AdminApi): Serve => {
   const followers = new LogFollowers(api);
+  const listeners = new LiveListeners(api);
+  const exports = new CsvExports(api);
   return async (incoming, response) => {
     const id = `adm_${randomBytes(12).toString('hex')}`;
     try {
       const request = await readRequest(incoming, id);
-      if (isFollowing(request)) await followers.follow(request, response);
+      if (incoming.method !== 'GET') writeReply(response, await api(request), incoming.method ?? '');
+      else if (isFollowing(request)) await followers.follow(request, response);
+      else if (isLive(request)) await listeners.listen(request, response);
+      else if (wantsCsv(request, incoming.headers.accept)) await exports.send(request, response);
       else writeReply(response, await api(request), request.method);
     } catch (thrown) {
       if (response.headersSent) throw thrown;

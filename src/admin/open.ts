@@ -1,4 +1,5 @@
 /** Opens the admin port of a process: its metrics, whether it is ready, and its admin API. */
+import type { ConsolePages } from '../console/console-pages.ts';
 import { exposition } from '../metrics/exposition.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Opened } from '../opened.ts';
@@ -18,12 +19,15 @@ export const openAdmin = async (
   metrics: Pick<Metrics, 'families'>,
   checks: Checks,
   api?: AdminApi,
+  pages?: ConsolePages,
 ): Promise<Admin> => {
   const readiness = createReadiness(checks);
   if (address === undefined) return { ...readiness, url: undefined };
   const { host, port } = address;
   const { unready } = readiness;
   const text = (): string => exposition(metrics.families());
-  const server = opened.add(await startAdmin({ host, port, metrics: text, unready, ...(api && { api }) }));
+  const server = opened.add(
+    await startAdmin({ host, port, metrics: text, unready, pages, ...(api && { api }) }),
+  );
   return { ...readiness, url: server.url };
 };

@@ -3,7 +3,10 @@ import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
 import { validate } from '../../pipelines/core/validate.ts';
 import type { Method } from '../../pipelines/route.ts';
+import type { AdminStatus } from '../../schemas/admin/status.ts';
 import type { BudgetRecord } from '../../schemas/budgets.ts';
+import type { Model } from '../../schemas/catalog.ts';
+import type { EngineRow } from '../../schemas/engines.ts';
 import { json, type RouteDoc } from '../../schemas/openapi.ts';
 import type { BudgetWithStatus } from '../budgets/status.ts';
 import type { Catalog } from '../ports/catalog.ts';
@@ -38,32 +41,59 @@ export type AdminApi = (request: AdminRequest) => Promise<AdminReply>;
 
 export interface AdminEngines {
   health(): Readonly<Record<string, 'ok' | 'down'>>;
-  stats(): ReadonlyMap<
-    string,
-    {
-      readonly waiting: number;
-      readonly replicas: readonly {
-        readonly url: string;
-        readonly alias: string;
-        readonly circuit: 'closed' | 'open' | 'half-open';
-        readonly busy: number;
-        readonly drained: boolean;
-      }[];
-    }
-  >;
+  /** Of those that have a row. */
+  stats(): ReadonlyMap<string, EngineStats>;
+  /** With every default; undefined: there is no such row. */
+  row(engine: string): EngineRow | undefined;
   setDrained(engine: string, url: string, drained: boolean): boolean | undefined;
+}
+
+interface Blocks {
+  readonly promptBlocks: number;
+  readonly cachedBlocks: number;
+}
+
+interface EngineStats extends Blocks {
+  readonly waiting: number;
+  readonly discovery: string | undefined;
+  readonly retries: { readonly made: number; readonly refused: number };
+  readonly continuations: { readonly made: number; readonly failed: number };
+  readonly replicas: readonly ReplicaStats[];
+}
+
+export interface ReplicaStats extends Blocks {
+  readonly url: string;
+  readonly alias: string;
+  readonly circuit: 'closed' | 'open' | 'half-open';
+  readonly openSince: number | undefined;
+  readonly cooldownMs: number;
+  readonly lastError: { readonly time: number; readonly message: string } | undefined;
+  readonly busy: number;
+  readonly drained: boolean;
+  readonly weight: number;
+  readonly share: number;
 }
 
 /** All that the resources look at and change, of one gateway process. */
 export interface AdminParts {
   readonly log: Logger;
   readonly version: string;
+  /** Base address for clients. */
+  readonly publicUrl: () => string;
+  /** Those that are configured. */
+  readonly services: AdminStatus['services'];
   readonly state: State;
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
   readonly catalog: Pick<Catalog, 'inService'>;
   readonly engines: AdminEngines;
+  /** All rows of the catalog, those that are not in service too. */
+  readonly models: () => readonly Model[];
   /** Returns why the file was refused; undefined: it was not. */
   readonly reload: () => string | undefined;
+  /** Of the last reading. */
+  readonly refusal: () => string | undefined;
+  /** Completion tokens that were recorded so far, by model. */
+  readonly tokens: () => ReadonlyMap<string, number>;
   readonly requests: LiveRequests;
   readonly jobs: JobsOfAll;
   /** What of them is used, reserved and left, in the same order. */

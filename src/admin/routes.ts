@@ -7,6 +7,7 @@ import { engines } from './resources/engines.ts';
 import { jobs } from './resources/jobs.ts';
 import { keys } from './resources/keys.ts';
 import { limits } from './resources/limits.ts';
+import { live } from './resources/live.ts';
 import { logs } from './resources/logs.ts';
 import { models } from './resources/models.ts';
 import { openapi } from './resources/openapi.ts';
@@ -25,6 +26,7 @@ export const routes: readonly AdminRoute[] = [
   ...usage,
   ...models,
   ...engines,
+  ...live,
   ...requests,
   ...logs,
   ...jobs,

@@ -1,7 +1,9 @@
 /** The admin port: metrics, liveness, readiness and the admin API, for operators only. */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { linkTo } from '../address.ts';
+import type { ConsolePages } from '../console/console-pages.ts';
+import type { PageResponse } from '../console/page.ts';
 import { contentType } from '../metrics/exposition.ts';
 import { apiPrefix, serveApi } from './http-api.ts';
 import type { AdminApi } from './route.ts';
@@ -14,6 +16,8 @@ interface AdminOptions {
   readonly unready: () => Promise<readonly string[]>;
   /** Absent: this process has none. */
   readonly api?: AdminApi;
+  /** Absent: switched off. */
+  readonly pages?: ConsolePages | undefined;
 }
 
 export interface AdminServer {
@@ -28,6 +32,7 @@ export const startAdmin = async ({
   metrics,
   unready,
   api,
+  pages,
 }: AdminOptions): Promise<AdminServer> => {
   const handlers: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/metrics': async (response) => {
@@ -44,6 +49,22 @@ export const startAdmin = async ({
         .end(reasons.length === 0 ? 'ok\n' : `${reasons.join('\n')}\n`);
     },
   };
+  const unknown = (response: ServerResponse): void => {
+    const known = Object.keys(handlers).join(', ');
+    response.writeHead(404, { 'content-type': 'text/plain' }).end(`Here are ${known}, to GET.\n`);
+  };
+  const servePage = async (
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const page = await pages?.(path, request.headers);
+    if (page === undefined) unknown(response);
+    else
+      response
+        .writeHead(page.status, { ...page.headers, ...lengthOf(page) })
+        .end(request.method === 'HEAD' ? undefined : page.body);
+  };
   const serve = api && serveApi(api);
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
     const path = request.url?.split('?')[0] ?? '';
@@ -53,10 +74,9 @@ export const startAdmin = async ({
       else response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(error)}\n`);
     };
     if (serve !== undefined && path.startsWith(apiPrefix)) serve(request, response).catch(failed);
-    else if (handler === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) {
-      const known = Object.keys(handlers).join(', ');
-      response.writeHead(404, { 'content-type': 'text/plain' }).end(`Here are ${known}, to GET.\n`);
-    } else handler(response).catch(failed);
+    else if (request.method !== 'GET' && request.method !== 'HEAD') unknown(response);
+    else if (handler !== undefined) handler(response).catch(failed);
+    else servePage(path, request, response).catch(failed);
   });
   server.maxConnections = 64;
   server.unref();
@@ -77,3 +97,7 @@ export const startAdmin = async ({
       }),
   };
 };
+
+/** A 304 has none: it would be that of the page. */
+const lengthOf = ({ status, body }: PageResponse): Readonly<Record<string, string>> =>
+  status === 304 ? {} : { 'content-length': String(body.length) };

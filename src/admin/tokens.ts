@@ -1,7 +1,7 @@
 /** Tokens of the admin API: the one of the settings, and those in the store, of which only hashes are kept. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AdminTokenRecord } from '../../schemas/admin/tokens.ts';
-import { fail } from '../errors.ts';
+import { asApiError, fail } from '../errors.ts';
 import type { State } from '../ports/state.ts';
 
 const kind = 'admin-token';
@@ -80,5 +80,12 @@ export const createTokenManagement = (state: State): TokenManagement => {
 /** Creates a token when the store has none, and returns it, this once. */
 export const ensureFirstToken = async (state: State): Promise<string | undefined> => {
   const [any] = await state.list(kind, { limit: 1, order: 'asc' });
-  return any === undefined ? (await createTokenManagement(state).create('first')).token : undefined;
+  if (any !== undefined) return undefined;
+  try {
+    return (await createTokenManagement(state).create('first')).token;
+  } catch (error) {
+    // Another gateway that starts on the same store was first.
+    if (asApiError(error).kind === 'conflict') return undefined;
+    throw error;
+  }
 };

@@ -25,7 +25,8 @@ export interface BudgetsBook {
 export const allowanceAt = (budget: BudgetRecord, now: number): BudgetAllowance => {
   const period = periodAt(budget.period, budget.time_zone, now, budget.created * 1000);
   return {
-    name: `${budget.id}:${period.start}`,
+    // Beside the subscription's limits; a tag's budget without one is for calls of many.
+    name: `${budget.subscription ?? `#${budget.tag}`}/${budget.id}:${period.start}`,
     limit: nanodollars(budget.amount),
     span: { kind: 'period', ...period },
     budget,
@@ -33,8 +34,9 @@ export const allowanceAt = (budget: BudgetRecord, now: number): BudgetAllowance 
   };
 };
 
-/** Of the id and start that name an allowance. */
-export const budgetIdOf = (name: string): string => name.slice(0, name.indexOf(':'));
+/** Of the owner, id and start that name an allowance. */
+export const budgetIdOf = (name: string): string =>
+  name.slice(name.lastIndexOf('/') + 1, name.lastIndexOf(':'));
 
 /** Its allowance changes with the period. */
 class Live {

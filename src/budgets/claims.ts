@@ -35,6 +35,9 @@ const measures: Readonly<Record<LimitKind, Measure>> = {
   completion_tokens_per_minute: 'completion',
 };
 
+export const isOfTokens = (measure: Measure): boolean =>
+  measure === 'tokens' || measure === 'prompt' || measure === 'completion';
+
 export const countsTokens = (limits: LimitNumbers): boolean =>
   limits.tokens_per_minute !== undefined ||
   limits.prompt_tokens_per_minute !== undefined ||
@@ -60,7 +63,7 @@ export const claimsOf = (
   if (caller.limits === undefined && !countsTokens(numbers) && spending.length === 0) return none;
   const claims: NamedClaim[] = [];
   const most = account?.most?.();
-  if (caller.limits !== undefined) addLimits(claims, most, ofKey(caller.limits, caller.key));
+  if (caller.limits !== undefined) addLimits(claims, most, ofKey(caller.limits, caller));
   if (most === undefined) return claims;
   if (countsTokens(numbers)) addLimits(claims, most, ofModel(numbers, caller.subscription, model.id));
   if (most.cost > 0)
@@ -85,10 +88,10 @@ const kinds = Object.keys(limitKinds) as readonly LimitKind[];
 /** By the numbers of a caller, which are the same object for some seconds: names are hashed once. */
 const keysLimits = new WeakMap<LimitNumbers, readonly LimitAllowance[]>();
 
-const ofKey = (numbers: LimitNumbers, key: string): readonly LimitAllowance[] => {
+const ofKey = (numbers: LimitNumbers, { subscription, key }: Caller): readonly LimitAllowance[] => {
   const known = keysLimits.get(numbers);
   if (known !== undefined) return known;
-  const made = allowancesOf(numbers, kinds, key, undefined);
+  const made = allowancesOf(numbers, kinds, `${subscription}/${key}`, undefined);
   keysLimits.set(numbers, made);
   return made;
 };

@@ -1,11 +1,13 @@
 /** What a request has reserved: settled with its usage event, or with nothing where it has none. */
 import type { Logger } from 'pino';
+import type { LimitWindow } from '../errors.ts';
 import type { Reservation } from '../ports/allowances.ts';
 import type { MostUsed, Quota, UsedQuantities } from '../ports/quotas.ts';
-import { amountOf, type NamedClaim, usedBy } from './claims.ts';
+import { amountOf, isOfTokens, type NamedClaim, usedBy } from './claims.ts';
 import type { QuotaStats } from './stats.ts';
 
 export class HeldQuota implements Quota {
+  readonly tokens: LimitWindow | undefined;
   readonly #id: string;
   readonly #claims: readonly NamedClaim[];
   readonly #reservation: Reservation;
@@ -26,6 +28,7 @@ export class HeldQuota implements Quota {
     this.#reservation = reservation;
     this.#stats = stats;
     this.#log = log;
+    this.tokens = tokensLeft(claims, reservation);
   }
 
   covers(most: MostUsed): boolean {
@@ -66,3 +69,16 @@ export class HeldQuota implements Quota {
     this.#log.warn(about, 'call used more than was reserved');
   }
 }
+
+/** A minute after what was reserved last, which this is, all of it is available again. */
+const tokensLeft = (claims: readonly NamedClaim[], reservation: Reservation): LimitWindow | undefined => {
+  let least: LimitWindow | undefined;
+  for (const [index, { allowance, measure }] of claims.entries()) {
+    if (!isOfTokens(measure) || allowance.span.kind !== 'window') continue;
+    const remaining = reservation.left(index);
+    if (remaining === undefined || remaining >= (least?.remaining ?? Number.POSITIVE_INFINITY)) continue;
+    const resetAt = performance.now() + allowance.span.ms;
+    least = { unit: 'tokens', limit: allowance.limit, remaining, resetAt };
+  }
+  return least;
+};

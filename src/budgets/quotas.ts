@@ -105,8 +105,9 @@ export const createQuotas = (parts: QuotaParts): Quotas => {
     resumeJob: (id, claims) => reserveLasting(allowances, id, claims.map(claimOf), true),
 
     settleJob: async (id, claims, cost) => {
-      await allowances.settle({ id, cost: nanodollars(cost) });
-      for (const { name } of claims) stats.touch(name);
+      const names = claims.map(({ name }) => name);
+      await allowances.settle({ id, cost: nanodollars(cost) }, names);
+      for (const name of names) stats.touch(name);
     },
   };
 };

@@ -2,7 +2,7 @@
 import type { BudgetPeriod } from '../../schemas/budgets.ts';
 import { type LimitKind, limitKinds } from '../../schemas/limits.ts';
 import { dollars } from '../decimal.ts';
-import { type ApiError, fail } from '../errors.ts';
+import { type ApiError, fail, type LimitWindow } from '../errors.ts';
 import type { Exhausted } from '../ports/allowances.ts';
 import type { BudgetAllowance } from './book.ts';
 import type { LimitAllowance, NamedClaim } from './claims.ts';
@@ -61,6 +61,7 @@ const limitReached = (
     ? `This request could take ${amount} tokens, more than the limit of ${limit} ${unit} ${whose}`
     : `The limit of ${limit} ${unit} ${whose} is reached: ${left} left${countsRequests(kind) ? '' : `, this request could take ${amount}`}`;
   return fail('rate_limited', sentence, {
+    ...(kind === 'concurrency' ? {} : { window: windowOf(kind, limit, left) }),
     // Requests at once end when they end: soon, as far as anybody knows.
     ...(never ? { isFinal: true } : { headers: retryAfter(retryMs ?? 1000) }),
     metadata: {
@@ -75,6 +76,14 @@ const limitReached = (
     },
   });
 };
+
+/** When all of it is available again is not known. */
+const windowOf = (kind: LimitKind, limit: number, remaining: number): LimitWindow => ({
+  ...(countsRequests(kind) ? {} : { unit: 'tokens' }),
+  limit,
+  remaining,
+  resetAt: undefined,
+});
 
 const countsRequests = (kind: LimitKind): boolean => kind === 'concurrency' || kind === 'requests_per_minute';
 

@@ -42,7 +42,7 @@ const explainer = new SchemaExplainer({
     object: 'a map of fields',
   },
   missing: 'is missing',
-  expected: ({ description }) => description,
+  expected: ({ expected }) => expected,
   oneOf: (values) => `one of ${values.join(', ')}`,
   unknownField: (name, schema) => {
     const meant = nearest(name, Object.keys(schema.properties ?? {}));

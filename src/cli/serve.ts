@@ -73,6 +73,7 @@ const welcomeOf = (gateway: Gateway, config: Config): Welcome => {
     keyGiven: config.bootstrapKey !== undefined,
     models: models.length,
     chatModel: models.find(({ kind }) => kind === 'chat')?.id,
+    page: gateway.page,
     adminUrl: gateway.adminUrl,
     adminToken: gateway.adminToken,
     config,

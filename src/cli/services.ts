@@ -63,7 +63,7 @@ export const billing: Command = {
   run: async () =>
     runStandalone(
       (await import('../billing.ts')).startBilling,
-      ({ kafka, clickHouseUrl, dataDir }) =>
-        `Reading usage from Kafka at ${kafka?.brokers.join(', ')} into ${clickHouseUrl === undefined ? dataDir : 'ClickHouse'}.`,
+      ({ kafka, clickHouse, dataDir }) =>
+        `Reading usage from Kafka at ${kafka?.brokers.join(', ')} into ${clickHouse === undefined ? dataDir : 'ClickHouse'}.`,
     ),
 };

@@ -1,7 +1,9 @@
 /** Opens what a command works on: the admin API of a gateway, or the stores of one, running or not. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { hostsOf } from '../adapters/ledger/clickhouse-settings.ts';
 import { openLedger } from '../adapters/ledger/open.ts';
+import { placeName } from '../adapters/redis-settings.ts';
 import { openState } from '../adapters/state/open.ts';
 import { createAudit } from '../admin/audit.ts';
 import { createManagement, type Management } from '../admin/management.ts';
@@ -25,9 +27,9 @@ export const withState = async <T>(
   { mayCreate = false }: StoreOptions = {},
 ): Promise<T> => {
   const config = loadConfig();
-  const { redisUrl, dataDir } = config;
-  if (redisUrl === undefined && !mayCreate) ensureExists(dataDir, 'state.db');
-  sayWhere(redisUrl === undefined ? dataDir : `Redis at ${new URL(redisUrl).host}`);
+  const { redis, dataDir } = config;
+  if (redis === undefined && !mayCreate) ensureExists(dataDir, 'state.db');
+  sayWhere(redis === undefined ? dataDir : `Redis at ${placeName(redis)}`);
   const state = await openState(config);
   try {
     return await work(state);
@@ -59,9 +61,9 @@ export const withKeys = <T>(
 
 export const withLedger = async <T>(work: (ledger: Ledger, config: Config) => Promise<T>): Promise<T> => {
   const config = loadConfig();
-  const { clickHouseUrl, dataDir } = config;
-  if (clickHouseUrl === undefined) ensureExists(dataDir, 'ledger.db');
-  sayWhere(clickHouseUrl === undefined ? dataDir : `ClickHouse at ${new URL(clickHouseUrl).host}`);
+  const { clickHouse, dataDir } = config;
+  if (clickHouse === undefined) ensureExists(dataDir, 'ledger.db');
+  sayWhere(clickHouse === undefined ? dataDir : `ClickHouse at ${hostsOf(clickHouse.urls)}`);
   const ledger = await openLedger(config);
   try {
     await ledger.check();
@@ -73,8 +75,8 @@ export const withLedger = async <T>(work: (ledger: Ledger, config: Config) => Pr
 
 /** False: no gateway has run here yet, and so nothing was used. */
 export const hasLedger = (): boolean => {
-  const { clickHouseUrl, dataDir } = loadConfig();
-  return clickHouseUrl !== undefined || existsSync(join(dataDir, 'ledger.db'));
+  const { clickHouse, dataDir } = loadConfig();
+  return clickHouse !== undefined || existsSync(join(dataDir, 'ledger.db'));
 };
 
 /** A command in the wrong folder would otherwise look at an empty store of its own making. */

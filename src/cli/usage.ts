@@ -1,6 +1,7 @@
 /** `sluice usage`: prints usage and its cost as a table, as CSV or as JSON. */
 import { billedColumns } from '../../schemas/usage.ts';
 import { currentMonth, readTime, timeForms } from '../billing/period.ts';
+import { csvCell } from '../csv-cell.ts';
 import { add, formatScaled, toScaled } from '../decimal.ts';
 import type { UsageGroup } from '../ports/ledger.ts';
 import { usageGroups } from '../ports/ledger.ts';
@@ -100,5 +101,3 @@ const decimal = (value: unknown): string => {
   const text = String(value ?? 0);
   return text.includes('e') ? Number(text).toFixed(20) : text;
 };
-
-const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

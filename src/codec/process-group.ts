@@ -23,6 +23,8 @@ export interface ProcessGroup {
   readonly child: ChildProcess;
   /** Exit code, or null after a signal; rejects when the program was not started. */
   readonly ended: Promise<number | null>;
+  /** The process id of the program itself; undefined before it is known, and after its end. */
+  program(): number | undefined;
   kill(): void;
 }
 
@@ -38,7 +40,12 @@ export const spawnGroup = (command: Command, options: GroupOptions): ProcessGrou
     spawn(file, words, { shell: false, detached: true, env, stdio });
   if (monitor !== undefined) return monitored(monitor, (filter, report) => start([...pipes, filter, report]));
   const child = start(pipes);
-  return { child, ended: end(child), kill: () => killGroup(child.pid) };
+  return {
+    child,
+    ended: end(child),
+    program: () => (isOver(child) ? undefined : child.pid),
+    kill: () => killGroup(child.pid),
+  };
 };
 
 const monitored = (
@@ -51,7 +58,8 @@ const monitored = (
     try {
       const child = start(filter, report);
       const ended = end(child).finally(() => closeSync(report));
-      return { child, ended, kill: killerOf(child, report) };
+      const program = () => (isOver(child) ? undefined : reportedIn(report));
+      return { child, ended, program, kill: killerOf(child, report) };
     } finally {
       closeSync(filter);
     }
@@ -60,6 +68,8 @@ const monitored = (
     throw error;
   }
 };
+
+const isOver = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 /** A file: a pipe would break with this process, and the monitor with the pipe. */
 const openReport = (filterPath: string): number => {

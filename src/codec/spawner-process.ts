@@ -5,7 +5,7 @@
  * small one. Once the gateway has exited, for whatever reason, all processes started here are killed and their folder
  * is removed.
  */
-import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,10 @@ import {
 
 const maxLogLength = 256 * 1024;
 /** Lower priority than the gateway, so that streams go on during conversions. */
-const niceness = 10;
+const niceness = 5;
+/** A conversion that takes long gives way to short ones: after so many milliseconds, to this. */
+const longMs = 250;
+const longNiceness = 12;
 /** Once the gateway has gone, for processes that do not end though they were killed. */
 const exitMs = 5000;
 
@@ -68,17 +71,50 @@ const start = async (request: StartRequest): Promise<void> => {
 const launch = async ({ id, command }: StartRequest, stdin: Socket, stdout: Socket) => {
   // Its folder identifies a process of ours.
   const env = { LC_ALL: 'C', TMPDIR: folder };
-  const { child, ended, kill } = spawnGroup(command, { stdin, stdout, env });
+  const { child, ended, program, kill } = spawnGroup(command, { stdin, stdout, env });
   let log = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (log.length < maxLogLength) log += text;
   });
   if (child.pid !== undefined) {
+    setSessionPriority(child.pid, niceness);
     running.set(id, kill);
     send({ event: 'started', id, pid: child.pid });
   }
-  const code = await ended;
-  return { code, log };
+  const clock = setInterval(() => {
+    if (giveWay(child.pid, program())) clearInterval(clock);
+  }, longMs);
+  try {
+    return { code: await ended, log };
+  } finally {
+    clearInterval(clock);
+  }
+};
+
+/** False: to be tried again. On Linux each thread has a priority of its own. */
+const giveWay = (leader: number | undefined, program: number | undefined): boolean => {
+  if (leader === undefined || program === undefined) return false;
+  try {
+    const threads = process.platform === 'linux' ? readdirSync(`/proc/${program}/task`) : [program];
+    for (const thread of threads) setPriority(Number(thread), longNiceness);
+  } catch {
+    // It has just ended, or the system does not allow it.
+  }
+  return setSessionPriority(leader, longNiceness);
+};
+
+/**
+ * Where the kernel shares processors between sessions, priorities count within a session only, and each conversion has
+ * a session of its own. False: it takes such changes ten times a second.
+ */
+const setSessionPriority = (leader: number, to: number): boolean => {
+  try {
+    if (process.platform === 'linux') writeFileSync(`/proc/${leader}/autogroup`, String(to));
+    return true;
+  } catch (error) {
+    // Otherwise there are no such groups, it has ended, or it is not allowed.
+    return (error as NodeJS.ErrnoException).code !== 'EAGAIN';
+  }
 };
 
 /** Files that whoever started the gateway left open: each program would have them too. */

@@ -11,3 +11,6 @@ export const milliseconds = (duration: Duration): number => {
   }
   return Math.round(Number(match?.[1]) * units[unit]);
 };
+
+export const longest = (one: Duration, other: Duration): Duration =>
+  milliseconds(one) > milliseconds(other) ? one : other;

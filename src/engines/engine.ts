@@ -13,6 +13,7 @@ import { Deadlines } from './deadlines.ts';
 import { decideOverHttp } from './decide.ts';
 import { addressesOf, clusterOf, type DiscoveryOptions } from './discovery/discover.ts';
 import { milliseconds } from './duration.ts';
+import { rowDefaults } from './effective-row.ts';
 import { embedOverHttp } from './embed.ts';
 import { followLink } from './follow-link.ts';
 import { imageOverHttp } from './images.ts';
@@ -49,6 +50,8 @@ export interface EngineOptions {
 export interface EngineStats extends PoolStats {
   /** Bytes of responses that were read and wait for slow readers. */
   readonly heldBytes: number;
+  /** Why its replicas cannot be asked for now; undefined: they can, or are listed. */
+  readonly discovery: string | undefined;
 }
 
 export interface RunningEngine extends Engine {
@@ -70,7 +73,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     throw new Error(`engines.${name}.wire must be one of ${[...known.keys()].join(', ')}`);
   const log = options.log.child({ engine: name });
   const headers = requestHeaders(name, row, wire, options.env);
-  const { pool, deadlines, setReplicas, stopFollowing } = createPool(name, row, log, options);
+  const { pool, deadlines, setReplicas, discovery, stopFollowing } = createPool(name, row, log, options);
   const calls = new EngineCalls(pool, headers, wire.readError);
   const {
     readError,
@@ -106,7 +109,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     ...(speech && { speak: speakOverHttp(speech, calls, codec) }),
     ...(transcription && { transcribe: transcribeOverHttp(transcription, calls, codec) }),
     health: () => pool.health(),
-    stats: () => ({ ...pool.stats(), heldBytes: deadlines.pendingBytes() }),
+    stats: () => ({ ...pool.stats(), heldBytes: deadlines.pendingBytes(), discovery: discovery() }),
     setReplicas,
     setDrained: (url, drained) => pool.setDrained(url, drained),
     close: () => {
@@ -118,12 +121,12 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
 };
 
 const createPool = (name: string, row: EngineRow, log: Logger, options: EngineOptions) => {
-  const timeouts = row.timeouts ?? {};
+  const timeouts = { ...rowDefaults.timeouts, ...row.timeouts };
   const limits = {
-    connect: milliseconds(timeouts.connect ?? '2s'),
-    firstByte: milliseconds(timeouts.first_byte ?? '60s'),
-    idle: milliseconds(timeouts.idle ?? '30s'),
-    total: milliseconds(timeouts.total ?? '10m'),
+    connect: milliseconds(timeouts.connect),
+    firstByte: milliseconds(timeouts.first_byte),
+    idle: milliseconds(timeouts.idle),
+    total: milliseconds(timeouts.total),
   };
   const deadlines = new Deadlines(Math.min(limits.firstByte, limits.idle, limits.total));
   const ca = row.ca_file === undefined ? undefined : readFileSync(row.ca_file, 'utf8');
@@ -145,13 +148,20 @@ const createPool = (name: string, row: EngineRow, log: Logger, options: EngineOp
     ...options.queue,
   });
   let following = Subscription.EMPTY;
+  let problem: string | undefined;
   const setReplicas = (replicas: EngineRow['replicas']): void => {
-    const addresses = replicaAddresses(name, replicas, options);
+    const addresses = replicaAddresses(name, replicas, options, (next) => {
+      problem = next;
+    });
     following.unsubscribe();
+    problem = undefined;
     following = addresses.subscribe((next) => pool.setReplicas(replicasFor(next, pool.replicas, create)));
   };
   setReplicas(row.replicas);
-  return { pool, deadlines, setReplicas, stopFollowing: () => following.unsubscribe() };
+  return {
+    ...{ pool, deadlines, setReplicas, discovery: () => problem },
+    stopFollowing: () => following.unsubscribe(),
+  };
 };
 
 /** Throws a plain sentence that names the field when they cannot be used. */
@@ -159,10 +169,11 @@ export const replicaAddresses = (
   engine: string,
   replicas: EngineRow['replicas'],
   { log, env, discovery }: EngineOptions,
+  report: (problem: string | undefined) => void = () => undefined,
 ): Observable<readonly ReplicaAddress[]> => {
   try {
     const options = { cluster: clusterOf(env), ...discovery };
-    return addressesOf(replicas, options, log.child({ engine }));
+    return addressesOf(replicas, options, log.child({ engine }), report);
   } catch (error) {
     const says = (error as Error).message;
     throw new Error(`engines.${engine}.replicas${says.startsWith('[') ? '' : ' '}${says}`);

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { fail } from '../errors.ts';
 import type { Engine, Engines } from '../ports/engines/engine.ts';
+import { effectiveRow } from './effective-row.ts';
 import {
   createEngine,
   type EngineOptions,
@@ -25,6 +26,8 @@ export interface EngineTable extends Engines {
   replace(rows: EngineRows): void;
   /** By name; the built-in simulator has none. */
   stats(): ReadonlyMap<string, EngineStats>;
+  /** With every default; undefined: there is no such row. */
+  row(engine: string): EngineRow | undefined;
   /** By an operator. Undefined: there is no such engine; false: it has no such replica. */
   setDrained(engine: string, url: string, drained: boolean): boolean | undefined;
 }
@@ -58,6 +61,10 @@ export const createEngines = (rows: EngineRows, options: EngineTableOptions): En
       ...Object.fromEntries([...table].map(([name, entry]) => [name, entry.engine.health()])),
     }),
     stats: () => new Map([...table].map(([name, { engine }]) => [name, engine.stats()])),
+    row: (name) => {
+      const row = table.get(name)?.row;
+      return row && effectiveRow(row);
+    },
     setDrained: (name, url, drained) => table.get(name)?.engine.setDrained(url, drained),
     replace: (next) => {
       const old = table;

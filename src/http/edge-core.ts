@@ -15,6 +15,8 @@ import type { ResponseHeaders } from './served-lines.ts';
 
 export interface EdgeCore {
   readonly routes: RouteTable;
+  /** Paths outside `/v1`, for browsers: only to be read. */
+  readonly pages: RouteTable;
   /** Responses to paths and methods that have no route. */
   readonly unrouted: RouteStats;
   readonly cuts: Record<CutReason, number>;

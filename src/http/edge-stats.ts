@@ -22,7 +22,7 @@ export const edgeFamilies = (core: EdgeCore, connections: number): readonly Metr
     counter(
       'sluice_http_responses_total',
       'Responses by route and status; 499 where the client disconnected before there was one.',
-      [core.unrouted, ...core.routes.stats].flatMap((stats) => stats.samples()),
+      [core.unrouted, ...core.routes.stats, ...core.pages.stats].flatMap((stats) => stats.samples()),
     ),
     counter(
       'sluice_http_cut_total',

@@ -28,6 +28,8 @@ export { defaultEdgeLimits, type EdgeLimits } from './limits.ts';
 
 export interface EdgeOptions {
   readonly routes: readonly Route[];
+  /** With paths outside `/v1`; none unless given. */
+  readonly pages?: readonly Route[];
   readonly keys: Keys;
   readonly log: Logger;
   readonly host: string;
@@ -73,6 +75,7 @@ export interface DrainOptions {
 export const listen = async (options: EdgeOptions): Promise<Edge> => {
   const core: EdgeCore = {
     routes: new RouteTable(options.routes),
+    pages: new RouteTable(options.pages ?? [], ''),
     unrouted: new RouteStats('other', 'other'),
     cuts: noCuts(),
     keys: options.keys,

@@ -17,18 +17,28 @@ export const liveRequests = (core: EdgeCore): LiveRequests => ({
   recent: (after) => core.recent.after(after),
 });
 
-export const liveRequest = (exchange: HttpExchange, begun: number, phase: Phase): LiveRequest => {
+/** What the writer of its response knows of it. */
+interface Written {
+  readonly begun: number;
+  readonly headAt: number;
+  readonly phase: Phase;
+  readonly full: boolean;
+  readonly bufferedReply: number;
+}
+
+export const liveRequest = (exchange: HttpExchange, written: Written): LiveRequest => {
   const { id, method, route, served, queuedFor, received, caller } = exchange;
+  const { begun, headAt, phase } = written;
   const now = performance.now();
-  const soFar = servedSoFar(served);
   const waiting = served === undefined && queuedFor !== undefined;
   return {
     ...{ id, method, route: route?.path ?? null, state: stateOf(exchange, phase) },
     subscription: caller?.subscription ?? null,
     key: caller?.key ?? null,
     age_ms: Math.round(now - begun),
-    ...soFar,
+    ...servedSoFar(served, { begun, received, headAt }),
     ...(waiting && { model: queuedFor, queue_ms: Math.round(now - (received || begun)) }),
+    ...{ slow_reader: written.full, unread_bytes: written.bufferedReply },
   };
 };
 

@@ -17,6 +17,8 @@ export abstract class ReplyWriter implements Frame {
   readonly line: RequestLine | undefined;
   /** When the request came. */
   readonly begun = performance.now();
+  /** When the head of the response was written; 0 until then, and where no model was called. */
+  headAt = 0;
   phase: Phase = 'waiting';
   /** 0 until one is written. */
   status = 0;
@@ -155,9 +157,10 @@ export abstract class ReplyWriter implements Frame {
     const now = performance.now();
     if (served === undefined)
       return refusedBy === undefined || which === 'off' ? '' : windowLines(refusedBy, dialect, now);
+    this.headAt = now;
     if (received > 0)
       served.overheadMs = Math.max(0, now - received - served.lease.waited - served.queuedMs - served.busyMs);
-    return which === 'off' ? '' : servedLines(served, dialect, which, now);
+    return which === 'off' ? '' : servedLines({ served, refusedBy, dialect, which, now });
   }
 
   #written(room: boolean): void {

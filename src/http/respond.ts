@@ -26,7 +26,7 @@ const subscribe = (core: EdgeCore, channel: Channel): void => {
   let found: Found | undefined;
   let unreadable: unknown;
   try {
-    found = core.routes.find(channel.path);
+    found = core.routes.find(channel.path) ?? findPage(core, channel);
   } catch (thrown) {
     unreadable = thrown;
   }
@@ -45,6 +45,10 @@ const subscribe = (core: EdgeCore, channel: Channel): void => {
     response.error(thrown);
   }
 };
+
+/** Any other method stays without a route, as it is where there are no pages. */
+const findPage = ({ pages }: EdgeCore, { method, path }: Channel): Found | undefined =>
+  method === 'GET' || method === 'HEAD' ? pages.find(path) : undefined;
 
 /** Throws what becomes the error response; so may the pipeline. */
 const run = (exchange: HttpExchange, found: Found | undefined): Observable<Reply> => {

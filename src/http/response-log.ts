@@ -73,16 +73,17 @@ const known = (milliseconds: number): number | null => (milliseconds < 0 ? null 
 interface Written {
   readonly status: number;
   readonly begun: number;
+  readonly headAt: number;
   readonly line: RequestLine | undefined;
 }
 
 /** The response is sent, or was cut. */
 export const logEnd = (exchange: HttpExchange, written: Written, cut?: CutReason): void => {
-  const { status, line, begun } = written;
+  const { line, status } = written;
   if (cut !== undefined) exchange.core.cuts[cut]++;
   exchange.trace?.end(status, cut);
   line?.write(exchange, written, cut);
-  exchange.core.recent.add(exchange, status, begun, cut);
+  exchange.core.recent.add(exchange, written, cut);
 };
 
 /** What a client can read in its error response is logged only where the cause is ours; a cut stream always is. */

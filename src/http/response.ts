@@ -153,7 +153,7 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
   // ── from an operator ─────────────────────────────────────────────────────────────────────────────
 
   live(): LiveRequest | undefined {
-    return this.phase === 'over' ? undefined : liveRequest(this.exchange, this.begun, this.phase);
+    return this.phase === 'over' ? undefined : liveRequest(this.exchange, this);
   }
 
   cancel(error: ApiError): void {

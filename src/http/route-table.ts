@@ -30,17 +30,19 @@ interface Entry {
   allow: string;
 }
 
-const prefix = '/v1';
 const none: Params = {};
 
 export class RouteTable {
+  /** What all paths begin with. */
+  readonly #prefix: string;
   readonly #statics = new Map<string, Found>();
   readonly #tree: Node = newNode();
   readonly stats: RouteStats[] = [];
   /** The fixed start of the paths of routes that declare their errors. */
   readonly #errors = new Map<string, Route['errors']>();
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly Route[], prefix: '/v1' | '' = '/v1') {
+    this.#prefix = prefix;
     for (const route of routes) this.#add(route);
   }
 
@@ -58,6 +60,7 @@ export class RouteTable {
   }
 
   #search(path: string): Found | undefined {
+    const prefix = this.#prefix;
     // One trailing slash changes nothing: people paste addresses with and without it.
     const plain = path.length > prefix.length + 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const found = this.#statics.get(plain);
@@ -85,14 +88,14 @@ export class RouteTable {
     if (isRest) node.rest = entry;
     else node.here = entry;
     checkClash(route, names, entry);
-    if (route.errors !== undefined) this.#errors.set(fixedStart(route), route.errors);
+    if (route.errors !== undefined) this.#errors.set(this.#prefix + fixedStart(route), route.errors);
     const stats = new RouteStats(route.method, route.path);
     this.stats.push(stats);
     const served = { ...route, stats };
     entry.byMethod.set(route.method, served);
     if (route.method === 'GET') entry.byMethod.set('HEAD', served);
     entry.allow = order.filter((method) => method === 'OPTIONS' || entry.byMethod.has(method)).join(', ');
-    if (names.length === 0) this.#statics.set(prefix + route.path, { ...entry, params: none });
+    if (names.length === 0) this.#statics.set(this.#prefix + route.path, { ...entry, params: none });
   }
 
   /** The node where a route ends; creates those that are missing. */
@@ -131,8 +134,8 @@ const checkClash = (route: Route, names: readonly string[], entry: Entry): void 
     throw new Error(`${title(route)} has ids of another form than the other methods of its path`);
 };
 
-/** `/v1/models` of `/models/{id+}`. */
-const fixedStart = ({ path }: Route): string => prefix + path.replace(/\/\{.*/, '');
+/** `/models` of `/models/{id+}`. */
+const fixedStart = ({ path }: Route): string => path.replace(/\/\{.*/, '');
 
 const title = ({ method, path }: Route): string => `${method} ${path}`;
 

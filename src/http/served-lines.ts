@@ -6,19 +6,29 @@ import { remembered } from '../remembered.ts';
 /** `limits`: only the headers of rate limits; `all`: those of `x-sluice-` too. */
 export type ResponseHeaders = 'all' | 'limits' | 'off';
 
+interface Response {
+  readonly served: Served;
+  /** By a limit of its key, or on tokens: reported in place of what was known when it was admitted. */
+  readonly refusedBy: LimitWindow | undefined;
+  readonly dialect: ErrorDialect;
+  readonly which: ResponseHeaders;
+  /** Of `performance.now`. */
+  readonly now: number;
+}
+
 /**
  * Each line begins with its break; empty where nothing is known. Whole lines are remembered, because the text is
- * flattened when it is written, which takes as long as it has pieces. `now` is of `performance.now`.
+ * flattened when it is written, which takes as long as it has pieces.
  */
-export const servedLines = (
-  served: Served,
-  dialect: ErrorDialect,
-  which: ResponseHeaders,
-  now: number,
-): string => {
-  const { window } = served.lease;
-  const limits = window === undefined ? '' : windowLines(window, dialect, now);
-  return which === 'all' ? sluiceLines(served) + limits : limits;
+export const servedLines = ({ served, refusedBy, dialect, which, now }: Response): string => {
+  let requests = served.lease.window;
+  let tokens = served.holder.quota?.tokens;
+  if (refusedBy?.unit === 'tokens') tokens = refusedBy;
+  else if (refusedBy !== undefined) requests = refusedBy;
+  let lines = which === 'all' ? sluiceLines(served) : '';
+  if (requests !== undefined) lines += windowLines(requests, dialect, now);
+  if (tokens !== undefined) lines += windowLines(tokens, dialect, now);
+  return lines;
 };
 
 /** An engine inside the gateway has no replicas, and its time is not separate from the gateway's. */
@@ -35,18 +45,15 @@ const sluiceLines = (served: Served): string => {
 
 /** Names and notations of the vendors whose formats these are. */
 export const windowLines = (
-  { limit, remaining, resetAt }: LimitWindow,
+  { unit = 'requests', limit, remaining, resetAt }: LimitWindow,
   dialect: ErrorDialect,
   now: number,
 ): string => {
   const seconds = resetAt === undefined ? undefined : Math.max(0, Math.ceil((resetAt - now) / 1000));
-  if (dialect === 'messages')
-    return (
-      messagesLimit(limit) +
-      messagesRemaining(remaining) +
-      (seconds === undefined ? '' : `\r\nanthropic-ratelimit-requests-reset: ${timeIn(seconds)}`)
-    );
-  return limitLine(limit) + remainingLine(remaining) + (seconds === undefined ? '' : resetLine(seconds));
+  const lines = (dialect === 'messages' ? messagesLines : openaiLines)[unit];
+  return (
+    lines.limit(limit) + lines.remaining(remaining) + (seconds === undefined ? '' : lines.reset(seconds))
+  );
 };
 
 /** A line for each of the first numbers; others are made each time. */
@@ -75,11 +82,23 @@ const queueLine = numberLine('x-sluice-queue-ms', 1000, decimal);
 const engineLine = numberLine('x-sluice-engine-ms', 5000, decimal);
 const overheadLine = numberLine('x-sluice-overhead-ms', 1000, decimal);
 const cachedLine = numberLine('x-sluice-cached-tokens', 5000);
-const limitLine = numberLine('x-ratelimit-limit-requests', 5000);
-const remainingLine = numberLine('x-ratelimit-remaining-requests', 5000);
-const resetLine = numberLine('x-ratelimit-reset-requests', 120, duration);
-const messagesLimit = numberLine('anthropic-ratelimit-requests-limit', 5000);
-const messagesRemaining = numberLine('anthropic-ratelimit-requests-remaining', 5000);
+
+type Unit = 'requests' | 'tokens';
+
+const linesOf = (unit: Unit) => ({
+  limit: numberLine(`x-ratelimit-limit-${unit}`, 5000),
+  remaining: numberLine(`x-ratelimit-remaining-${unit}`, 5000),
+  reset: numberLine(`x-ratelimit-reset-${unit}`, 120, duration),
+});
+
+const messagesLinesOf = (unit: Unit) => ({
+  limit: numberLine(`anthropic-ratelimit-${unit}-limit`, 5000),
+  remaining: numberLine(`anthropic-ratelimit-${unit}-remaining`, 5000),
+  reset: (seconds: number): string => `\r\nanthropic-ratelimit-${unit}-reset: ${timeIn(seconds)}`,
+});
+
+const openaiLines = { requests: linesOf('requests'), tokens: linesOf('tokens') };
+const messagesLines = { requests: messagesLinesOf('requests'), tokens: messagesLinesOf('tokens') };
 
 const replicaLines = (replica: string, attempts: number): string =>
   ['\r\nx-sluice-replica: ', replica, '\r\nx-sluice-attempts: ', attempts].join('');

@@ -1,6 +1,6 @@
 /** The settings of a key that an operator may change: checked by name before they are stored. */
 import Value from 'typebox/value';
-import { type LimitKind, LimitNumbers } from '../../schemas/limits.ts';
+import { type LimitChanges, LimitNumbers } from '../../schemas/limits.ts';
 import type { KeyRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import { parseNetworks } from '../networks.ts';
@@ -14,8 +14,6 @@ export type KeySettings = Pick<
 export type KeyChanges = {
   readonly [Name in keyof Omit<KeySettings, 'limits'>]?: KeySettings[Name] | null;
 } & { readonly name?: string; readonly limits?: LimitChanges | null };
-
-type LimitChanges = { readonly [Kind in LimitKind]?: number | null };
 
 const mostItems = 100;
 const forms: Readonly<

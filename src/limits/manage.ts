@@ -1,6 +1,6 @@
 /** Sets, lists and clears the limits of a subscription, for administrators. */
 import Value from 'typebox/value';
-import { LimitNumbers } from '../../schemas/limits.ts';
+import { type LimitChanges, LimitNumbers } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { State } from '../ports/state.ts';
@@ -14,11 +14,11 @@ const modelsLimit = 500;
 const attempts = 20;
 
 export interface LimitsManagement {
-  /** Numbers that are given take the place of the former ones, others stay. Without a model they hold for all that have none of their own. */
+  /** Numbers that are given take the place of the former ones, null removes one, others stay. Without a model they hold for all that have none of their own. */
   set(
     subscription: string,
     model: string | undefined,
-    numbers: LimitNumbers,
+    changes: LimitChanges,
     expect?: Expect,
   ): Promise<LimitsRecord>;
   /** Of every subscription that has any. */
@@ -33,16 +33,15 @@ type Expect = (current: LimitsRecord) => void;
 export const noLimits = (subscription: string): LimitsRecord => ({ subscription, all: {}, models: {} });
 
 export const createLimitsManagement = (state: State): LimitsManagement => ({
-  set: async (subscription, model, numbers, expect) => {
-    check(numbers);
+  set: async (subscription, model, changes, expect) => {
+    check(given(changes));
     return change(state, subscription, (record) => {
       expect?.(record);
-      return {
-        ...record,
-        ...(model === undefined
-          ? { all: { ...record.all, ...numbers } }
-          : { models: { ...record.models, [model]: { ...record.models[model], ...numbers } } }),
-      };
+      if (model === undefined) return { ...record, all: given({ ...record.all, ...changes }) };
+      const { [model]: former, ...others } = record.models;
+      const numbers = given({ ...former, ...changes });
+      const isLeft = Object.keys(numbers).length > 0;
+      return { ...record, models: isLeft ? { ...record.models, [model]: numbers } : others };
     });
   },
 
@@ -72,6 +71,10 @@ export const createLimitsManagement = (state: State): LimitsManagement => ({
     throw busy();
   },
 });
+
+/** Without what is removed. */
+const given = (changes: LimitChanges): LimitNumbers =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== null));
 
 /** The last one cleared leaves a record without any. */
 const hasNumbers = ({ all, models }: LimitsRecord): boolean =>

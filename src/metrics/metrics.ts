@@ -10,6 +10,8 @@ export interface Metrics {
   /** The same log, with every event counted. */
   counted(usage: UsageLog): UsageLog;
   watch(source: () => readonly MetricFamily[]): void;
+  /** Completion tokens that were counted so far, by model. */
+  completionTokens(): ReadonlyMap<string, number>;
   families(): readonly MetricFamily[];
   close(): void;
 }
@@ -28,6 +30,7 @@ export const createMetrics = (): Metrics => {
       close: () => usage.close(),
     }),
     watch: (source) => void sources.push(source),
+    completionTokens: () => operations.completionTokens(),
     families: () => [
       ...operationFamilies(operations),
       ...sources.flatMap((source) => source()),

@@ -46,6 +46,13 @@ export class Operations {
     );
   }
 
+  completionTokens(): ReadonlyMap<string, number> {
+    const byModel = new Map<string, number>();
+    for (const { labels, tokens } of this.#all())
+      byModel.set(labels.model, (byModel.get(labels.model) ?? 0) + tokens.completion);
+    return byModel;
+  }
+
   costs(): readonly Sample[] {
     return this.#all().map(({ labels, cost }) => ({ labels, value: cost }));
   }

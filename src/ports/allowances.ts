@@ -11,7 +11,10 @@ export type Span =
   | { readonly kind: 'period'; readonly start: number; readonly end: number | undefined };
 
 export interface Allowance {
-  /** What is counted; the kind and length of its span, and a period's start, belong to it. */
+  /**
+   * What is counted; the kind and length of its span, and a period's start, belong to it. The part before the first
+   * slash is whose it is: what a call claims of one owner is decided in one step.
+   */
   readonly name: string;
   /** A whole number below 2⁵³, as every amount is. Where requests disagree, that of the latest holds. */
   readonly limit: number;
@@ -46,6 +49,8 @@ export class Exhausted extends Error {
 }
 
 export interface Reservation {
+  /** What was left of a claim's allowance once it was reserved; undefined where that is not known. */
+  left(index: number): number | undefined;
   /** What each claim used in the end, in the order they were made; only the first call counts. */
   settle(used: readonly number[]): void;
 }
@@ -91,9 +96,10 @@ export interface Allowances {
   ): Reservation | Observable<Reservation>;
   /**
    * Settles a lasting reservation by its id, in whatever process: periods are settled with the cost, windows stay as
-   * reserved. Unknown ids are ignored. Resolves once it is certain to be counted.
+   * reserved. Unknown ids are ignored. `names` are those of the allowances that it claimed. Resolves once it is certain
+   * to be counted.
    */
-  settle(charge: Charge): Promise<void>;
+  settle(charge: Charge, names: readonly string[]): Promise<void>;
   /**
    * Another process has died, and its usage is shipped. What it reserved is settled by its last usage events; by the
    * ledger, some time later, where they do not have it; and released where neither does.

@@ -62,7 +62,10 @@ export type SessionHeader = string & { readonly tells: 'session' };
 /** The rest is of use only before the pipeline starts. */
 export type HeaderName =
   | KeptHeader
+  | 'accept'
+  | 'accept-encoding'
   | 'authorization'
+  | 'if-none-match'
   | 'x-api-key'
   | 'access-control-request-headers'
   | 'x-forwarded-for'

@@ -1,17 +1,27 @@
 /** Usage and its cost: every event counts once, however often it is inserted. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 
-export const usageGroups = ['day', 'model', 'key', 'route', 'subscription'] as const;
+export const usageGroups = ['hour', 'day', 'month', 'model', 'key', 'route', 'subscription'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
+
+/** Sums are kept by day: those by hour read every event, and so have a longest period. */
+export const mostHours = 31 * 24;
 
 export interface UsageFilter {
   /** Undefined: all subscriptions (operators only). */
   readonly subscription?: string;
+  /** Only that of this one each. */
+  readonly key?: string;
+  readonly model?: string;
+  readonly route?: string;
   /** Unix milliseconds, inclusive. */
   readonly from: number;
   /** Unix milliseconds, exclusive. */
   readonly to: number;
 }
+
+/** What of a filter names one thing each. */
+export const filteredBy = ['subscription', 'key', 'model', 'route'] as const;
 
 /** `after` is the place of the last row of the page before. */
 export interface Page<Place> {
@@ -21,8 +31,13 @@ export interface Page<Place> {
 
 export type EventPlace = Pick<UsageEvent, 'time' | 'id'>;
 
+export interface EventPage extends Page<EventPlace> {
+  /** The newest first; the oldest unless given. */
+  readonly order?: 'desc';
+}
+
 export interface UsageTotal {
-  /** One value per group asked for, in the same order; days as `2026-11-15` (UTC). */
+  /** One value per group asked for, in the same order; hours as `2026-11-15T12:00Z`, days as `2026-11-15`, months as `2026-11` (UTC). */
   readonly group: readonly string[];
   /** All of them, and those of them that failed; what failed is in no other sum. */
   readonly requests: number;
@@ -57,8 +72,8 @@ export interface Ledger {
     groups: readonly UsageGroup[],
     page: Page<readonly string[]>,
   ): Promise<readonly UsageTotal[]>;
-  /** Oldest first, by time and id. */
-  list(filter: UsageFilter, page: Page<EventPlace>): Promise<readonly UsageEvent[]>;
+  /** By time and id. */
+  list(filter: UsageFilter, page: EventPage): Promise<readonly UsageEvent[]>;
   /** Those of these events that are there, in any order; one that is counted twice comes twice. */
   find(events: readonly Pick<UsageEvent, 'id' | 'time' | 'subscription'>[]): Promise<readonly LedgerEntry[]>;
   /** Resolves when it answers; rejects with a plain sentence when it does not. */

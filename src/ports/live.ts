@@ -1,4 +1,5 @@
 /** Requests that run now and those that ended last, as operators see them. */
+import type { Timeline } from '../../schemas/admin/requests.ts';
 import type { ApiError } from '../errors.ts';
 import type { LeaseUsage } from './admission.ts';
 import type { Served } from './served.ts';
@@ -16,9 +17,17 @@ export interface LiveRequest {
   readonly key: string | null;
   /** Alias of the replica that was called last. */
   readonly replica: string | null;
-  /** Milliseconds in queues, and since it came. */
+  /** Calls that were sent to engines, and times that its stream broke off and went on elsewhere. */
+  readonly attempts: number;
+  readonly continuations: number;
+  /** Milliseconds in queues, until the first token, and since it came. */
   readonly queue_ms: number;
+  readonly first_token_ms: number | null;
   readonly age_ms: number;
+  readonly timeline: Timeline;
+  /** Its socket is full, so that its engine is not read; and the bytes that wait for room in it. */
+  readonly slow_reader: boolean;
+  readonly unread_bytes: number;
   /** So far; estimated where the engine has not counted. */
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
@@ -37,8 +46,13 @@ export interface EndedRequest {
   readonly model: string | null;
   readonly subscription: string | null;
   readonly key: string | null;
+  readonly replica: string | null;
+  readonly attempts: number;
+  readonly continuations: number;
   readonly queue_ms: number;
+  readonly first_token_ms: number | null;
   readonly total_ms: number;
+  readonly timeline: Timeline;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   /** Dollars, an exact decimal; null where nothing was billed with the response. */
@@ -53,17 +67,78 @@ export interface LiveRequests {
   recent(after: number): { readonly ended: readonly EndedRequest[]; readonly count: number };
 }
 
+/** What the edge knows of its times, on the clock of `performance.now`; 0: not yet. */
+export interface EdgeTimes {
+  readonly begun: number;
+  readonly received?: number;
+  readonly headAt?: number;
+  readonly endedAt?: number;
+}
+
+type SoFar = Pick<
+  LiveRequest,
+  | 'model'
+  | 'replica'
+  | 'attempts'
+  | 'continuations'
+  | 'queue_ms'
+  | 'first_token_ms'
+  | 'timeline'
+  | 'prompt_tokens'
+  | 'completion_tokens'
+>;
+
+interface Counting {
+  tokens?(): LeaseUsage | undefined;
+  readonly firstTokenAt?: number | undefined;
+}
+
+/** When the first token was here; 0: there is none, or it is not known. */
+export const firstTokenOf = (served: Served | undefined): number =>
+  (served?.holder.account as Counting | undefined)?.firstTokenAt ?? 0;
+
 /** What is known of a request once it is admitted. Accounts of what is not counted in tokens have none. */
-export const servedSoFar = (
-  served: Served | undefined,
-): Pick<LiveRequest, 'model' | 'replica' | 'queue_ms' | 'prompt_tokens' | 'completion_tokens'> => {
-  const account = served?.holder.account as { tokens?(): LeaseUsage | undefined } | undefined;
-  const tokens = account?.tokens?.();
+export const servedSoFar = (served: Served | undefined, times: EdgeTimes): SoFar => {
+  const tokens = (served?.holder.account as Counting | undefined)?.tokens?.();
+  const timeline = timelineOf(times, {
+    admittedAt: served?.admittedAt ?? 0,
+    calledAt: served?.calledAt ?? 0,
+    answeredAt: served?.answeredAt ?? 0,
+    firstTokenAt: firstTokenOf(served),
+    billedAt: served?.billedAt ?? 0,
+  });
   return {
     model: served?.model ?? null,
     replica: served?.replica || null,
+    attempts: served?.attempts ?? 0,
+    continuations: served?.continuations ?? 0,
     queue_ms: served === undefined ? 0 : Math.round(served.lease.waited + served.queuedMs),
+    first_token_ms: timeline.first_token,
+    timeline,
     prompt_tokens: tokens?.prompt ?? 0,
     completion_tokens: tokens?.completion ?? 0,
+  };
+};
+
+interface ServedTimes extends Pick<Served, 'admittedAt' | 'calledAt' | 'answeredAt' | 'billedAt'> {
+  readonly firstTokenAt: number;
+}
+
+export const timelineOf = (
+  { begun, received = 0, headAt = 0, endedAt = 0 }: EdgeTimes,
+  { admittedAt, calledAt, answeredAt, firstTokenAt, billedAt }: ServedTimes,
+): Timeline => {
+  const since = (time: number): number | null =>
+    time === 0 ? null : Math.max(0, Math.round((time - begun) * 10) / 10);
+  return {
+    received: 0,
+    parsed: since(received),
+    admitted: since(admittedAt),
+    engine_called: since(calledAt),
+    engine_answered: since(answeredAt),
+    first_byte: since(headAt),
+    first_token: since(firstTokenAt),
+    billed: since(billedAt),
+    last_byte: since(endedAt),
   };
 };

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobClaim } from '../../schemas/jobs.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
+import type { LimitWindow } from '../errors.ts';
 import type { Caller, Exchange } from './exchange.ts';
 
 /** The most that a call can use. */
@@ -40,6 +41,8 @@ export interface PromptSource {
 
 /** A reservation of one request. */
 export interface Quota {
+  /** The limit on tokens of which least was left; undefined where none are limited, or it is not known. */
+  readonly tokens: LimitWindow | undefined;
   /** Whether a call of another model that would use so much is within it. */
   covers(most: MostUsed): boolean;
   /** Its usage event will come: until then it stays reserved. */

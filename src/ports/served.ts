@@ -2,6 +2,7 @@
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Lease } from './admission.ts';
 import type { Caller } from './exchange.ts';
+import type { Quota } from './quotas.ts';
 
 export class Served {
   readonly caller: Caller;
@@ -9,8 +10,14 @@ export class Served {
   readonly model: string;
   /** Its slot. */
   readonly lease: Lease;
-  /** What counts its usage, once there is something to count. */
-  readonly holder: { readonly account: unknown };
+  /** What counts its usage, once there is something to count, and what it has reserved. */
+  readonly holder: { readonly account: unknown; readonly quota?: Pick<Quota, 'tokens'> | undefined };
+  /** Times of `performance.now`; 0: not yet. The first call to a replica, and the first byte that came back. */
+  readonly admittedAt = performance.now();
+  calledAt = 0;
+  answeredAt = 0;
+  /** When its usage event was made. */
+  billedAt = 0;
   /** Calls that were sent to engines, retries and fallbacks included; 0 where an engine runs inside the gateway. */
   attempts = 0;
   /** Streams that broke off and went on elsewhere. */

@@ -5,7 +5,7 @@ import type {
   StorageUsed,
   VectorStoreFileRecord,
   VectorStoreRecord,
-} from '../../schemas/vector-store-records.ts';
+} from '../../schemas/vector-stores/records.ts';
 import type { Caller } from './exchange.ts';
 import type { SplitRules } from './offload.ts';
 import type { Hit, Item, ItemPage } from './vectors.ts';

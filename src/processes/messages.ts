@@ -4,7 +4,10 @@ import type { MetricFamily } from '../metrics/exposition.ts';
 import type { Welcome } from '../welcome.ts';
 
 /** What a gateway knows of the welcome; the supervisor adds the rest. */
-export type Greeting = Pick<Welcome, 'url' | 'secret' | 'keyGiven' | 'adminToken' | 'models' | 'chatModel'>;
+export type Greeting = Pick<
+  Welcome,
+  'url' | 'secret' | 'keyGiven' | 'page' | 'adminToken' | 'models' | 'chatModel'
+>;
 
 export type ToChild =
   /** Drain and exit; with `handOver` another process takes over the port. */

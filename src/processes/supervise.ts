@@ -1,10 +1,12 @@
 /** `sluice serve --processes N`: runs N gateway processes on one port and replaces those that die. */
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
-import { ensureFree } from '../address.ts';
+import { linkOrigin } from '../adapters/blobs/s3-client.ts';
+import { ensureFree, linkTo } from '../address.ts';
 import { gatheredApi } from '../admin/gather.ts';
 import { type AdminServer, startAdmin } from '../admin/server.ts';
 import { type Config, supervised } from '../config.ts';
+import { openPages } from '../console/open.ts';
 import { stopOnFatalError } from '../fatal.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { welcome } from '../welcome.ts';
@@ -40,6 +42,13 @@ export const supervise = async ({ config, log, processes, show }: SupervisorOpti
         ...config.admin,
         metrics: async () => exposition(await group.families()),
         unready: () => group.unready(),
+        pages: openPages({
+          enabled: config.console,
+          publicUrl: () =>
+            config.publicUrl ?? linkTo(config.tls === undefined ? 'http' : 'https', { ...config, port }),
+          mediaOrigins: config.s3 === undefined ? [] : [linkOrigin(config.s3)],
+          log,
+        })?.console,
         api: gatheredApi((request, whom) => group.admin(request, whom)),
       }));
     const { greeting } = await group.start(processes);

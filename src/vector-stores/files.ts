@@ -4,7 +4,7 @@ import type {
   IngestionRecord,
   VectorStoreFileRecord,
   VectorStoreRecord,
-} from '../../schemas/vector-store-records.ts';
+} from '../../schemas/vector-stores/records.ts';
 import { fail } from '../errors.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { StoredRecord } from '../ports/state.ts';

@@ -1,6 +1,6 @@
 /** Embeds and stores the items of a file in batches, then publishes them; resumes after the last batch. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { VectorStoreFileRecord, VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreFileRecord, VectorStoreRecord } from '../../schemas/vector-stores/records.ts';
 import { fail } from '../errors.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Caller } from '../ports/exchange.ts';

@@ -1,5 +1,5 @@
 /** Ingests uploads into vector stores, a few at a time, including those that another process did not finish. */
-import type { IngestionRecord } from '../../schemas/vector-store-records.ts';
+import type { IngestionRecord } from '../../schemas/vector-stores/records.ts';
 import { FairQueue, type Waiter } from '../fair-queue.ts';
 import { PollLoop } from '../poll-loop.ts';
 import type { StoredRecord } from '../ports/state.ts';

@@ -1,5 +1,5 @@
 /** Items of vector stores: read, described, removed, and searched by vector. */
-import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-stores/records.ts';
 import { ApiError } from '../errors.ts';
 import type { FoundItem, VectorStores } from '../ports/vector-stores.ts';
 import type { Hit, Item, Vectors } from '../ports/vectors.ts';

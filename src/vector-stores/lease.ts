@@ -1,5 +1,5 @@
 /** The lease of an ingestion: its record, kept up to date, and a signal that aborts when it is lost. */
-import type { IngestionRecord } from '../../schemas/vector-store-records.ts';
+import type { IngestionRecord } from '../../schemas/vector-stores/records.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 
 export const ingestionKind = 'ingestion';

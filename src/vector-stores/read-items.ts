@@ -1,6 +1,6 @@
 /** Reads the items of a stored upload deterministically, with one window of its text in memory at a time. */
 import { lastValueFrom, reduce } from 'rxjs';
-import type { IngestionRecord, VectorStoreFileRecord } from '../../schemas/vector-store-records.ts';
+import type { IngestionRecord, VectorStoreFileRecord } from '../../schemas/vector-stores/records.ts';
 import { ApiError, fail } from '../errors.ts';
 import { decoderOf } from '../offload/text-encoding.ts';
 import { Backpressure } from '../ports/backpressure.ts';

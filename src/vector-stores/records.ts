@@ -4,7 +4,7 @@ import type {
   FileStatus,
   VectorStoreFileRecord,
   VectorStoreRecord,
-} from '../../schemas/vector-store-records.ts';
+} from '../../schemas/vector-stores/records.ts';
 import { type ApiError, fail } from '../errors.ts';
 import type { RecordIndex, State } from '../ports/state.ts';
 

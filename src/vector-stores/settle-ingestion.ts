@@ -1,7 +1,7 @@
 /** Ingests one file and records the outcome: completed, failed, deleted meanwhile, or to be retried. */
 
 import type { Logger } from 'pino';
-import type { FileErrorCode, VectorStoreFileRecord } from '../../schemas/vector-store-records.ts';
+import type { FileErrorCode, VectorStoreFileRecord } from '../../schemas/vector-stores/records.ts';
 import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';

@@ -5,7 +5,7 @@ import type {
   StorageUsed,
   VectorStoreFileRecord,
   VectorStoreRecord,
-} from '../../schemas/vector-store-records.ts';
+} from '../../schemas/vector-stores/records.ts';
 import { type ApiError, fail } from '../errors.ts';
 import type { State } from '../ports/state.ts';
 import type { Reservation, StorageLimits } from '../ports/vector-stores.ts';

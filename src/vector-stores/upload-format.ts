@@ -1,5 +1,5 @@
 /** Detects how an upload is to be read, from its bytes as they stream by. */
-import type { FileFormat } from '../../schemas/vector-store-records.ts';
+import type { FileFormat } from '../../schemas/vector-stores/records.ts';
 import { sniffMediaType } from '../media/media-type.ts';
 import { looksLikeHtml } from '../offload/html-text.ts';
 import { undecided } from '../offload/text-encoding.ts';

@@ -1,5 +1,5 @@
 /** The VectorStores port: records of vector stores, and their files, items and removal. */
-import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-stores/records.ts';
 import { fail } from '../errors.ts';
 import type { StoredRecord } from '../ports/state.ts';
 import type { StorageLimits, VectorStores, VectorStoreView } from '../ports/vector-stores.ts';

@@ -6,9 +6,7 @@ import t from 'tap';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
-import { counter, exposition } from '../../src/metrics/exposition.ts';
-import { readingFamilies } from '../../src/metrics/service-families.ts';
-import { startGateway } from '../gateway.ts';
+import { everyFamily } from './every-family.ts';
 
 const place = Type.Integer({ minimum: 0, maximum: 1_000 });
 const Datasource = Type.Object({
@@ -114,22 +112,10 @@ t.test('alerts', async (t) => {
 });
 
 t.test('dashboard and alerts use existing metric names', async (t) => {
-  const gateway = await startGateway({
-    env: { SLUICE_ADMIN_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
-  });
-  const text = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
-  await gateway.stop();
-  const reading = { reading: true, batches: 0, messages: 0, deadLetters: 0, retries: 0, lag: [] };
-  // What only readers of Kafka have, and what only the first of several processes has.
-  const elsewhere = [
-    ...readingFamilies(reading),
-    counter('sluice_process_deaths_total', '', 0),
-    counter('sluice_process_hangs_total', '', 0),
-  ];
-  const types = [...`${text}${exposition(elsewhere)}`.matchAll(/^# TYPE (\w+) (\w+)$/gm)];
-  const families = types.map(([, name = '']) => name);
+  const types = await everyFamily();
+  const families = types.map(({ name }) => name);
   const exported = new Set(
-    types.flatMap(([, name = '', type]) =>
+    types.flatMap(({ name, type }) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     ),
   );

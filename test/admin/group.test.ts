@@ -4,11 +4,28 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import t from 'tap';
+import type { LiveSnapshot } from '../../schemas/admin/live.ts';
 import { eventually } from '../eventually.ts';
 import { environmentOf, key } from '../processes/supervised.ts';
 import { adminToken, callerOf } from './client.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+const firstSnapshot = async (admin: string): Promise<LiveSnapshot> => {
+  const abort = new AbortController();
+  const response = await fetch(`${admin}/admin/v1/live`, {
+    headers: { authorization: `Bearer ${adminToken}` },
+    signal: abort.signal,
+  });
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.endsWith('\n\n')) break;
+  }
+  abort.abort();
+  return JSON.parse(text.split('\n\n')[0]?.replace('event: snapshot\ndata: ', '') ?? '');
+};
 
 t.test('two processes', async (t) => {
   const child = spawn(process.execPath, [main, 'serve', '--processes', '2'], {
@@ -55,6 +72,13 @@ t.test('two processes', async (t) => {
     const processes = new Set(data.map(({ process }: { process: number }) => process));
     return processes.size === 2 && data.length === streams.length && data;
   }, 'requests in both processes');
+  const snapshot = await firstSnapshot(admin);
+  t.match(snapshot, {
+    ...{ object: 'live.snapshot', processes: 2, counts: { streaming: running.length } },
+    models: [{ id: 'sluice/chat', engine: 'simulator', streaming: running.length }],
+    engines: [{ id: 'simulator', health: 'ok' }],
+  });
+  t.equal(new Set(snapshot.requests.map(({ process }) => process)).size, 2);
   const ids = running.map(({ id }: { id: string }) => id);
   for (const id of ids) {
     t.equal((await call('GET', `/requests/${id}`)).status, 200);
@@ -70,4 +94,13 @@ t.test('two processes', async (t) => {
   const { data: noted } = (await call('GET', '/audit?limit=2')).body;
   t.match(noted, [{ action: 'catalog.reload' }, { action: 'subscription.create' }], 'noted once for all');
   t.match((await call('GET', '/engines')).body.data, [{ id: 'simulator', health: 'ok', replicas: [] }]);
+  const root = url.replace(/\/v1$/, '');
+  for (const [address, title] of [
+    [root, 'Sluice'],
+    [admin, 'Sluice console'],
+  ]) {
+    const page = await fetch(`${address}/`, { headers: { accept: 'text/html' } });
+    t.match(await page.text(), `<title>${title}</title>`);
+    t.match(page.headers.get('content-security-policy'), `connect-src 'self' ${root};`);
+  }
 });

@@ -74,11 +74,20 @@ t.test('a stream is seen with its tokens, and cancelled as a failure', async (t)
   t.match(found, {
     ...{ object: 'request', process: process.pid, method: 'POST', route: '/chat/completions' },
     ...{ model: 'a/chat', subscription: 'sub_default', key: /^key_/, state: 'streaming', replica: null },
-    ...{ queue_ms: 0, age_ms: Number, prompt_tokens: Number },
+    ...{ queue_ms: 0, age_ms: Number, prompt_tokens: Number, first_token_ms: Number, engine: 'simulator' },
+    ...{ attempts: 0, continuations: 0, slow_reader: false, unread_bytes: 0 },
+    timeline: { received: 0, parsed: Number, admitted: Number, engine_called: null, engine_answered: null },
   });
+  const { timeline } = found as unknown as { timeline: Record<string, number | null> };
+  const { parsed, admitted, first_byte, first_token, billed, last_byte } = timeline;
+  t.ok(Number(parsed) <= Number(admitted) && Number(admitted) <= Number(first_token));
+  t.type(first_byte, 'number');
+  t.strictSame([billed, last_byte], [null, null]);
   t.match((await call('GET', `/requests/${found.id}`)).body, { id: found.id, state: 'streaming' });
   t.match((await call('GET', '/status')).body, {
     ...{ object: 'status', ready: true, unready: [], models: 4, engines: { up: 2, down: [] } },
+    ...{ public_url: gateway.url, problems: [] },
+    services: { redis: false, kafka: false, clickhouse: false, qdrant: false, s3: false },
     ...{ requests: { queued: 0, streaming: 1 }, processes: [{ pid: process.pid }] },
   });
   t.strictSame(await call('POST', `/requests/${found.id}/cancel`), {
@@ -122,12 +131,25 @@ t.test('a drained replica gets no more calls', async (t) => {
   const ask = () =>
     client.chat.completions.create({ model: 'a/pooled', messages: [{ role: 'user', content: 'Hello' }] });
   const engine = async () => (await call('GET', '/engines/pool')).body;
+  const prefix = { blocks: 0, matched: 0, hit_rate: null };
   const replica = (server: { url: string }, index: number) => ({
-    ...{ url: server.url, alias: `pool/${index}`, circuit: 'closed', in_flight: 0, drained: false },
+    ...{ url: server.url, alias: `pool/${index}`, circuit: 'closed', open_since: null, cooldown_ms: 0 },
+    ...{ last_error: null, in_flight: 0, drained: false, weight: 1, share: 1, prefix },
   });
   const whole = {
-    ...{ id: 'pool', object: 'engine', health: 'ok', waiting: 0 },
-    replicas: [replica(one, 0), replica(two, 1)],
+    ...{ id: 'pool', object: 'engine', health: 'ok', waiting: 0, discovery: null },
+    ...{ retries: { made: 0, refused: 0 }, continuations: { made: 0, failed: 0 }, prefix },
+    ...{ replicas: [replica(one, 0), replica(two, 1)], problems: [], models: ['a/pooled'] },
+    row: {
+      ...{ wire: 'openai', replicas: [one.url, two.url], balance: 'least-busy', slow_start: '30s' },
+      ...{ limit_field: 'max_tokens', fan_out_n: false, continues: false },
+      timeouts: { connect: '2s', first_byte: '60s', idle: '30s', total: '10m' },
+      retries: { attempts: 3, backoff: '0ms', max_backoff: '2s', budget: 0.2, budget_min: 10 },
+      circuit_breaker: {
+        ...{ connection_failures: 2, server_failures: 5, cooldown: '500ms', max_cooldown: '30s' },
+      },
+      queue: { length: 1000, wait: '30s' },
+    },
   };
   t.strictSame(await engine(), whole);
   t.strictSame(
@@ -139,7 +161,13 @@ t.test('a drained replica gets no more calls', async (t) => {
     async () => (await engine()).replicas.find((each: { in_flight: number }) => each.in_flight === 1),
     'the call runs',
   );
+  const [shown] = (await call('GET', '/requests?model=a/pooled')).body.data;
+  t.match(shown, { engine: 'pool', attempts: 1, replica: busy.alias });
+  t.ok(shown.timeline.engine_called >= shown.timeline.admitted);
   const drained = await call('POST', '/engines/pool/drain', { replica: busy.url });
+  t.strictSame(drained.body.problems, [
+    `Replica ${busy.alias} (${busy.url}) was drained by an operator and gets no calls`,
+  ]);
   t.match(
     drained.body.replicas.find(({ url }: { url: string }) => url === busy.url),
     {
@@ -247,6 +275,9 @@ t.test('requests that ended are logged, and followed', async (t) => {
   const entry = JSON.parse((await followed.next()).value);
   t.match(entry, { status: 200, model: 'a/chat', completion_tokens: Number, total_ms: Number });
   t.ok(entry.completion_tokens > 0 && entry.cost !== '0');
+  t.match(entry.timeline, { received: 0, parsed: Number, admitted: Number, first_byte: Number });
+  t.ok(entry.timeline.billed <= entry.timeline.last_byte && entry.timeline.first_token > 0);
+  t.equal(entry.first_token_ms, entry.timeline.first_token);
   const after = (await call('GET', `/logs?after=${before.cursor}`)).body;
   t.strictSame(
     after.data.map(({ id }: { id: string }) => id),

@@ -6,10 +6,11 @@ import { auditPage, createAudit } from '../../src/admin/audit.ts';
 import { createAuthenticate, createTokenManagement, ensureFirstToken } from '../../src/admin/tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startGateway } from '../../src/main.ts';
+import type { State } from '../../src/ports/state.ts';
 import { welcome } from '../../src/welcome.ts';
 import { silent } from '../engines/collect.ts';
 
-const storeOf = (folder: string) => openState({ dataDir: join(folder, 'data'), redisUrl: undefined });
+const storeOf = (folder: string) => openState({ dataDir: join(folder, 'data'), redis: undefined });
 
 t.test('the first start makes a token, and shows it once', async (t) => {
   const dataDir = join(t.testdir(), 'data');
@@ -67,6 +68,20 @@ t.test('tokens by name', async (t) => {
   t.strictSame(await tokens.revoke('deploy'), record);
   await t.rejects(authenticate(`Bearer ${token}`), { message: 'Invalid admin token' });
   await t.rejects(tokens.revoke('deploy'), { message: 'There is no token "deploy"' });
+});
+
+t.test('gateways that start together on an empty store: one makes the first token', async (t) => {
+  const state = await storeOf(t.testdir());
+  t.teardown(() => state.close());
+  t.match(await ensureFirstToken(state), /^sluice-admin-/);
+  let looks = 0;
+  const late: State = {
+    ...state,
+    create: (...args) => state.create(...args),
+    list: async (...args) => (looks++ === 0 ? [] : state.list(...args)),
+  };
+  t.equal(await ensureFirstToken(late), undefined, 'another was first after it had looked');
+  t.equal(looks, 2);
 });
 
 t.test('the audit log keeps 400 days, and one record per request', async (t) => {

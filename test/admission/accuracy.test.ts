@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { Agent, request } from 'undici';
+import { partitionOf, partitionTag } from '../../src/adapters/redis-partitions.ts';
 import { openRedisState } from '../../src/adapters/state/redis.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
@@ -103,7 +104,8 @@ ${['one', 'two', 'four', 'other', 'steady', 'killed']
     const byRate = (await answer.body.text()).includes('Rate limit reached');
     return { status: answer.statusCode, retryAfter: Number(answer.headers['retry-after']), byRate };
   };
-  const gateKey = (model: string, part: string) => `sluice:admission:{11:sub_default:far/${model}}:${part}`;
+  const gateKey = (model: string, part: string) =>
+    `sluice:admission:${partitionTag(partitionOf('sub_default'))}:gate:11:sub_default:far/${model}:${part}`;
 
   /** The times of all starts at a gate, in microseconds of the one clock that decides: seen before they are forgotten. */
   const watchStarts = (model: string) => {

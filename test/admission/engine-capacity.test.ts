@@ -77,7 +77,7 @@ t.test('a call that waits too long or finds the queue full gets Retry-After', as
   await engine.request(1);
   const [second, third, fourth] = ['a1', 'a2', 'a3'].map((name) => call(subject, 'sub_a', name));
   const busy = { kind: 'unavailable', status: 503, message: 'The model is busy, try again' };
-  t.match(fourth?.outcome.error, { ...busy, headers: { 'retry-after': '1' } }, 'no place');
+  t.match(fourth?.outcome.error, { ...busy, headers: { 'retry-after': /^[1-9]\d*$/ } }, 'no place');
   const other = call(subject, 'sub_b', 'b0');
   t.match(third?.outcome.error, busy, 'the last of a flood makes room for another subscription');
   t.equal(second?.outcome.error, undefined);

@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { partitionOf, partitionTag } from '../../src/adapters/redis-partitions.ts';
 import { nanodollars } from '../../src/decimal.ts';
 import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 
+const budgetKey = `sluice:allowances:${partitionTag(partitionOf(''))}:period:budget`;
 const program = fileURLToPath(new URL('./budget-process.ts', import.meta.url));
 
 const open = async (t: Test, limit: number, mode: 'refuse' | 'local') => {
@@ -50,7 +52,7 @@ const open = async (t: Test, limit: number, mode: 'refuse' | 'local') => {
     return child;
   };
   const counted = async () => {
-    const [settled, reserved] = await redis.hmget('sluice:allowances:period:budget', 'settled', 'reserved');
+    const [settled, reserved] = await redis.hmget(budgetKey, 'settled', 'reserved');
     return { settled: Number(settled), reserved: Number(reserved) };
   };
   const billed = async () => {

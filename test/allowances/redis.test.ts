@@ -7,10 +7,12 @@ import t, { type Test } from 'tap';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { openAllowances } from '../../src/adapters/allowances/open.ts';
 import { RedisAllowances, type RedisAllowancesOptions } from '../../src/adapters/allowances/redis.ts';
+import { partitionOf, partitionTag } from '../../src/adapters/redis-partitions.ts';
 import type { Allowance, Allowances, Claim } from '../../src/ports/allowances.ts';
 import { VirtualClock } from '../admission/virtual-clock.ts';
 import { usageEvent } from '../billing/usage-events.ts';
 import { allowancesContract, held, period, perMinute, reserved } from '../contracts/allowances.ts';
+import { allowancesOn, aloneProcess } from '../contracts/redis.ts';
 import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 
@@ -18,14 +20,6 @@ const skip = redisMissing();
 const skipOwn = redisMissing({ own: true });
 const minute = 60_000;
 const newName = () => randomBytes(6).toString('hex');
-
-/** An empty ledger, and no journal. */
-const alone = (): Pick<RedisAllowancesOptions, 'process' | 'spent' | 'ledger' | 'markCutOff'> => ({
-  process: newName(),
-  spent: async () => 0,
-  ledger: { list: async () => [] },
-  markCutOff: () => undefined,
-});
 
 const claim = (allowance: Allowance, amount: number): Claim => ({ allowance, amount });
 
@@ -43,30 +37,7 @@ const outcome = async (allowances: Allowances, id: string, ...claims: Claim[]): 
 t.test('contract', { skip: skip ?? false }, async (t) => {
   const service = await startRedis();
   t.teardown(() => service.stop());
-  await allowancesContract(
-    t,
-    async (spent = async () => 0) => {
-      const clock = new VirtualClock();
-      const prefix = `sluice-test-${newName()}:`;
-      const wallClock = () => clock.now();
-      // Heartbeats so seldom that virtual hours do not take real seconds; no shares, which count as reserved.
-      const options = { clock, wallClock, prefix, ttlMs: 3_600_000, fallback: 'refuse' as const };
-      const replicas = [
-        new RedisAllowances(service.url, { ...alone(), ...options, spent }),
-        new RedisAllowances(service.url, { ...alone(), ...options, spent }),
-      ] as const;
-      await clock.advance(0);
-      await Promise.all(replicas.map((replica) => replica.check()));
-      return {
-        replicas,
-        clock,
-        close: async () => {
-          await Promise.all(replicas.map((replica) => replica.close()));
-        },
-      };
-    },
-    25,
-  );
+  await allowancesContract(t, allowancesOn(service.url), 25);
 });
 
 t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
@@ -80,7 +51,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
   /** A process with a clock of its own; the scripts use the clock of the caller. */
   const start = async (t: Test, clock: VirtualClock, options: Partial<RedisAllowancesOptions>) => {
     const allowances = new RedisAllowances(service.url, {
-      ...alone(),
+      ...aloneProcess(),
       clock,
       wallClock: () => clock.now(),
       fallback: 'refuse',
@@ -110,13 +81,14 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     reservation.settle([1, 1, 1]);
     await allowances.check();
     t.equal((await scripts(admin)) - before, 2);
-    const left = await admin.pttl(`${prefix}allowances:period:today`);
+    const base = `${prefix}allowances:${partitionTag(partitionOf(''))}:`;
+    const left = await admin.pttl(`${base}period:today`);
     t.ok(left > 86_400_000 && left <= 86_400_000 + minute, `a period expires in ${left} ms`);
     for (const part of ['times', 'amounts', 'memo']) {
-      const ms = await admin.pttl(`${prefix}allowances:window:tokens:${part}`);
+      const ms = await admin.pttl(`${base}window:tokens:${part}`);
       t.ok(ms > 0 && ms <= minute, `${part} of a window expire in ${ms} ms`);
     }
-    t.strictSame(await admin.hvals(`${prefix}allowances:held:key`), ['1']);
+    t.strictSame(await admin.hvals(`${base}held:key`), ['1']);
   });
 
   await t.test('server clock set back: nothing expires early or late', async (t) => {
@@ -136,7 +108,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     'a dead process: held is free after its lease, periods stay until its journal is shipped',
     async (t) => {
       const prefix = `${newName()}:`;
-      const dying = { ...alone(), prefix };
+      const dying = { ...aloneProcess(), prefix };
       const events: UsageEvent[] = [];
       const ledger = { list: async () => events };
       const clock = new VirtualClock();
@@ -191,6 +163,51 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.equal(await outcome(other.allowances, 'req_4', claim(key, 1)), 'reserved');
   });
 
+  await t.test(
+    'claims of several owners, which a cluster may have on several nodes: all or none',
+    async (t) => {
+      const prefix = `${newName()}:`;
+      const clock = new VirtualClock();
+      const { allowances, settle } = await start(t, clock, { prefix });
+      const own = [perMinute('sub_1/tokens', 100), period('sub_1/budget', 1000)] as const;
+      const tag = period('#team/budget', 500);
+      const all = [claim(own[0], 10), claim(tag, 200), claim(own[1], 300)];
+      const used = async () =>
+        (await allowances.used([own[0], tag, own[1]])).map((each) => [each.used, each.reserved]);
+      const first = await reserved(allowances, 'req_1', all);
+      t.strictSame([first.left(0), first.left(1), first.left(2), first.left(3)], [90, 300, 700, undefined]);
+      t.strictSame(await used(), [
+        [10, 10],
+        [200, 200],
+        [300, 300],
+      ]);
+      t.equal(
+        await outcome(allowances, 'req_2', claim(own[0], 10), claim(tag, 400)),
+        '#team/budget has 300 of 500 left, 400 were claimed',
+      );
+      await settle();
+      t.strictSame(await used(), [
+        [10, 10],
+        [200, 200],
+        [300, 300],
+      ]);
+      first.settle([7, 20, 30]);
+      await settle();
+      t.strictSame(await used(), [
+        [7, 0],
+        [20, 0],
+        [30, 0],
+      ]);
+      await reserved(allowances, 'req_job', [claim(own[1], 100), claim(tag, 100)], { lasting: true });
+      await allowances.settle({ id: 'req_job', cost: 40 }, [own[1].name, tag.name]);
+      t.strictSame(await used(), [
+        [7, 0],
+        [60, 0],
+        [70, 0],
+      ]);
+    },
+  );
+
   await t.test('an id is unique while it is not settled', async (t) => {
     const { allowances, settle } = await start(t, new VirtualClock(), { prefix: `${newName()}:` });
     const total = period('total', 10);
@@ -226,8 +243,8 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
     const options = { fallback, patience: 500, ttlMs: 2_000, log: logger, spent: async () => spent() };
     const markCutOff = (isCutOff: boolean) => void marks.push(isCutOff);
     const replicas = [
-      new RedisAllowances(service.url, { ...alone(), ...options, markCutOff }),
-      new RedisAllowances(service.url, { ...alone(), ...options }),
+      new RedisAllowances(service.url, { ...aloneProcess(), ...options, markCutOff }),
+      new RedisAllowances(service.url, { ...aloneProcess(), ...options }),
     ] as const;
     t.teardown(async () => {
       await Promise.all(replicas.map((replica) => replica.close()));
@@ -337,12 +354,12 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
 
 t.test('chosen by configuration, checked at start', async (t) => {
   const log = pino({ level: 'silent' });
-  const options = { ...alone(), log };
+  const options = { ...aloneProcess(), log };
   const admission = { fallback: 'local' as const };
-  const local = await openAllowances({ redisUrl: undefined, admission }, options);
+  const local = await openAllowances({ redis: undefined, admission }, options);
   t.equal(await outcome(local, 'req_1', claim(period('total', 1), 1)), 'reserved');
   await local.close();
-  await t.rejects(openAllowances({ redisUrl: 'redis://127.0.0.1:1', admission }, options), {
+  await t.rejects(openAllowances({ redis: 'redis://127.0.0.1:1', admission }, options), {
     message: /^Redis at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED.*\.$/,
   });
 });

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { titleOf } from '../../bench/charts/data.ts';
-import { charts, drawCharts, renderChart, routingCharts } from '../../bench/charts/draw.ts';
+import { charts, drawCharts, fleetCharts, renderChart, routingCharts } from '../../bench/charts/draw.ts';
 import { type Theme, themes } from '../../bench/charts/theme.ts';
 import type { ResultFile } from '../../bench/result-file.ts';
-import { sampleResult, sampleRouting } from './sample-result.ts';
+import { sampleFleet, sampleResult, sampleRouting } from './sample-result.ts';
 
 interface Content {
   readonly texts: string[];
@@ -46,6 +46,14 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   latency: gateways.map(titleOf),
   scale: ['floor', 'sluice', 'nginx', 'vllm-router'].map(titleOf),
   processes: ['1 process', '2 processes'],
+  fleet: [
+    'A simulated fleet: 400 requests/s',
+    'Streams',
+    'Waiting',
+    'gateway dies',
+    'Redis fails over',
+    'hottest',
+  ],
   routing: ['Sluice, prefix', 'Sluice, least-busy', 'smg, cache_aware', 'oracle', 'smg 1.13.0'],
 };
 
@@ -75,6 +83,7 @@ const checked = <Result>(
 
 for (const [name, chart] of Object.entries(charts)) checked(name, chart, sampleResult);
 for (const [name, chart] of Object.entries(routingCharts)) checked(name, chart, sampleRouting);
+for (const [name, chart] of Object.entries(fleetCharts)) checked(name, chart, sampleFleet);
 
 t.test('routing: every workload has its values, and the subtitle says how they were measured', async (t) => {
   const [theme] = themes;

@@ -4,11 +4,11 @@ import { judge } from '../../bench/bounds.ts';
 import { chosenRows, chosenScenarios } from '../../bench/choose.ts';
 import { readOptions, usage } from '../../bench/options.ts';
 import { install } from '../../bench/peers/install.ts';
-import { Progress } from '../../bench/progress.ts';
 import { Results } from '../../bench/results.ts';
 import { bendsOf, bottleneck, pointsOf, throughputOf } from '../../bench/scale/curve.ts';
 import { processCounts } from '../../bench/scale/plan.ts';
 import { allRows } from '../../bench/subjects.ts';
+import { Progress } from '../progress.ts';
 import { sampleResult } from './sample-result.ts';
 
 const names = (args: string[]): string[] => chosenRows(readOptions(args)).map(({ name }) => name);
@@ -75,6 +75,14 @@ t.test('a terminal gets a bar with the time left, other outputs get lines', asyn
   t.notOk(terminal.text.join('').includes('first is done'));
   terminal.progress.say('nginx is left out');
   t.match(terminal.text.join(''), 'nginx is left out\n');
+  terminal.progress.begin('second', 40);
+  now = 30_000;
+  terminal.progress.note('half of it');
+  // Ten of forty seconds have passed: 20 of 100 are done after 30.
+  t.match(terminal.text.at(-1), /█{5}░{19} {2}20 % {2}2:00 left {2}half of it$/);
+  const drawn = terminal.text.length;
+  terminal.progress.finish(1);
+  t.equal(terminal.text.length, drawn, 'at most ten times a second');
   terminal.progress.end();
 
   const pipe = shown(false);

@@ -4,6 +4,9 @@ import { scaleOf } from '../../bench/result-file.ts';
 import type { Measurement } from '../../bench/results.ts';
 import { usualEngine } from '../../bench/routing/prefix-engine.ts';
 import type { RoutingResult } from '../../bench/routing/result-file.ts';
+import { usualPlan } from '../../bench/simulate/plan.ts';
+import type { FleetResult } from '../../bench/simulate/result-file.ts';
+import { noCounts, type Second } from '../../bench/simulate/timeline.ts';
 
 interface Row {
   readonly name: string;
@@ -151,4 +154,44 @@ export const sampleRouting: RoutingResult = {
     routingRow('hot prefix', 'oracle', [0.993, 6, 25]),
   ],
   choice: [],
+};
+
+const fleetSecond = (second: number): Second => ({
+  ...noCounts(),
+  second,
+  arrived: 400,
+  started: 390,
+  completed: 380,
+  refusedByRate: 10,
+  streaming: 4000,
+  queued: 20,
+  slotless: second,
+  waitP50: 0.5,
+  waitP99: 20,
+  decisionP99: 0.1,
+  redis: [0.3, 0.6],
+  redisCalls: 900,
+  kafkaEvents: [100, 280],
+  kafkaLag: 90,
+  inserts: 4,
+  rows: 380,
+});
+
+export const sampleFleet: FleetResult = {
+  started: sampleResult.started,
+  machine: sampleResult.machine,
+  plan: {
+    ...usualPlan,
+    requestsPerSecond: 400,
+    seconds: 10,
+    gatewayDies: 4,
+    failover: { at: 7, seconds: 2 },
+  },
+  scale: 1,
+  took: 1,
+  replicas: 20,
+  counts: noCounts(),
+  inside: 0,
+  largest: { rate: 40, primary: 1, kafkaPartition: 1 },
+  seconds: Array.from({ length: 10 }, (_, index) => fleetSecond(index + 1)),
 };

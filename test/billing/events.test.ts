@@ -32,8 +32,6 @@ const always = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const settingsFor = (brokers: string): KafkaSettings => ({
   brokers: brokers.split(','),
   prefix: `sluice-test-${randomBytes(4).toString('hex')}`,
-  tls: false,
-  sasl: undefined,
 });
 
 const messagesOf = (events: readonly UsageEvent[]) =>

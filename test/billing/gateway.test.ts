@@ -176,7 +176,7 @@ t.test("usage of the caller's subscription, in totals and by request", async (t)
     t.match(verified, { code: 0, out: /^ledger +found +4$/m });
     for (const [words, err] of [
       [['--from', 'now'], /^sluice usage: --from must be a date/],
-      [['--group-by', 'x'], /^sluice usage: --group-by must be some of day/],
+      [['--group-by', 'x'], /^sluice usage: --group-by must be some of hour, day, month/],
       [['--csv', '--json'], /exclude each other/],
     ] as const)
       t.match(await usage(...words), { code: 2, err });

@@ -1,8 +1,11 @@
 /** Tests the Blobs port on S3: the contract, and stores that are slow, busy or unavailable. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import dns from 'node:dns';
 import { EventEmitter, once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { firstValueFrom, lastValueFrom, of, Subject, toArray } from 'rxjs';
 import t, { type Test } from 'tap';
@@ -16,7 +19,8 @@ import { Backpressure } from '../../src/ports/backpressure.ts';
 import { blobsContract } from '../contracts/blobs.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
-import { s3Missing, startS3 } from '../services/s3.ts';
+import { s3Environment, s3Missing, startS3 } from '../services/s3.ts';
+import { startIdentityProvider } from './identity-provider.ts';
 
 const log = pino({ level: 'silent' });
 const png = { mediaType: 'image/png' };
@@ -117,15 +121,7 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
   });
 
   await t.test('a gateway stores its files in S3', async (t) => {
-    const gateway = await startGateway({
-      env: {
-        S3_ENDPOINT: settings.endpoint,
-        S3_BUCKET: settings.bucket,
-        S3_PREFIX: settings.prefix,
-        S3_ACCESS_KEY_ID: settings.accessKeyId,
-        S3_SECRET_ACCESS_KEY: settings.secretAccessKey,
-      },
-    });
+    const gateway = await startGateway({ env: s3Environment(settings) });
     t.teardown(() => gateway.stop());
     await gateway.ports.blobs.put('gateway/a.png', Buffer.from('here'), png);
     t.equal(await (await fetch(await gateway.ports.blobs.link('gateway/a.png', 60))).text(), 'here');
@@ -142,11 +138,122 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
         );
     t.equal(await opening({ bucket: 'no-such-bucket' }), `S3 at ${host} has no bucket "no-such-bucket"`);
     t.equal(
-      await opening({ secretAccessKey: 'wrong-secret' }),
+      await opening({ credentials: { accessKeyId: 'sluice', secretAccessKey: 'wrong-secret' } }),
       `S3 at ${host} refuses the key for the bucket "${settings.bucket}"`,
     );
   });
 });
+
+/** A store with an identity provider, keys of its own, and buckets in host names. */
+t.test('on a store of our own', { skip: s3Missing({ own: true }) ?? false }, async (t) => {
+  const provider = await startIdentityProvider();
+  t.teardown(() => provider.stop());
+  const audience = 'sluice-gateway';
+  const service = await startS3({
+    own: true,
+    environment: {
+      MINIO_IDENTITY_OPENID_CONFIG_URL: provider.configUrl,
+      MINIO_IDENTITY_OPENID_CLIENT_ID: audience,
+      MINIO_IDENTITY_OPENID_ROLE_POLICY: 'readwrite',
+      MINIO_KMS_SECRET_KEY: `sluice-key:${randomBytes(32).toString('base64')}`,
+      MINIO_DOMAIN: 'files.test',
+    },
+  });
+  t.teardown(() => service.stop());
+  const { settings } = service;
+  const { S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY, ...env } = s3Environment(settings);
+
+  await t.test('web identity', async (t) => {
+    const tokenFile = join(t.testdir(), 'token');
+    await writeFile(tokenFile, provider.token({ audience, seconds: 3600 }));
+    const role = createHash('sha1').update(audience).digest('base64url');
+    const identity = {
+      ...env,
+      AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
+      AWS_ROLE_ARN: `arn:minio:iam:::role/${role}`,
+      AWS_ENDPOINT_URL_STS: settings.endpoint,
+    };
+    const found = loadConfig(identity).s3;
+    if (found === undefined) throw new Error('no settings');
+    await t.test('contract', (t) => blobsContract(t, async () => openS3Blobs(found, log)));
+    const blobs = openS3Blobs(found, log);
+    await blobs.put('by-identity.png', Buffer.from('here'), png);
+    const link = await blobs.link('by-identity.png', 60);
+    t.match(link, /X-Amz-Security-Token=/);
+    t.equal(await (await fetch(link)).text(), 'here');
+    await blobs.close();
+    for (const [bad, reason] of [
+      [
+        provider.token({ audience: 'somebody-else', seconds: 3600 }),
+        /^S3 at .* cannot be used: STS answered 4\d\d: /,
+      ],
+      ['no token', /^S3 at .* cannot be used: STS answered 4\d\d: /],
+    ] as const) {
+      await writeFile(tokenFile, bad);
+      const refused = openS3Blobs(found, log);
+      await t.rejects(refused.check(), { message: reason });
+      await refused.close();
+    }
+  });
+
+  await t.test('encryption', async (t) => {
+    const client = new S3Client(settings);
+    t.teardown(() => client.close());
+    for (const [method, keyId] of [
+      ['AES256', undefined],
+      ['aws:kms', 'sluice-key'],
+    ] as const) {
+      const blobs = openS3Blobs({ ...settings, encryption: { method, keyId } }, log);
+      const big = randomBytes(9 * 1024 * 1024);
+      await blobs.put('sealed/small.png', Buffer.from('small'), {
+        ...png,
+        expiresAt: Date.now() + 3_600_000,
+      });
+      await lastValueFrom(
+        blobs.write('sealed/big.png', of(big), { ...png, backpressure: new Backpressure() }),
+      );
+      const read = (name: string) => firstValueFrom(blobs.read(name, new Backpressure()).pipe(toArray()));
+      t.equal(Buffer.concat(await read('sealed/small.png')).toString(), 'small');
+      t.ok(Buffer.concat(await read('sealed/big.png')).equals(big));
+      const { words } = await client.ask({
+        method: 'GET',
+        query: { 'list-type': '2', prefix: settings.prefix },
+      });
+      const names = [...words.matchAll(/<Key>([^<]+sealed[^<]+)<\/Key>/g)].map(([, key = '']) =>
+        key.slice(settings.prefix.length),
+      );
+      t.ok(names.length >= 3, 'two objects and a marker');
+      for (const key of names.filter((key) => !key.startsWith('expiring/') || method === 'AES256')) {
+        const { headers, body } = await client.send({ method: 'HEAD', key });
+        await body.dump();
+        t.equal(headers['x-amz-server-side-encryption'], method, key);
+        if (keyId !== undefined)
+          t.match(headers['x-amz-server-side-encryption-aws-kms-key-id'], /sluice-key$/);
+      }
+      await blobs.close();
+    }
+  });
+
+  await t.test('contract, with the bucket in the host name', async (t) => {
+    const { port } = new URL(settings.endpoint);
+    const { lookup } = dns;
+    const local = ((name: string, options: dns.LookupOptions, done: LookupDone) => {
+      if (!name.endsWith('.files.test')) return lookup(name, options, done as never);
+      return options.all === true
+        ? done(null, [{ address: '127.0.0.1', family: 4 }])
+        : done(null, '127.0.0.1', 4);
+    }) as typeof dns.lookup;
+    dns.lookup = local;
+    t.teardown(() => {
+      dns.lookup = lookup;
+    });
+    const prefix = `${settings.prefix}hosted/`;
+    const hosted = { ...settings, prefix, endpoint: `http://files.test:${port}`, pathStyle: false };
+    await blobsContract(t, async () => openS3Blobs(hosted, log));
+  });
+});
+
+type LookupDone = (error: null, address: string | dns.LookupAddress[], family?: number) => void;
 
 const play = async (t: Test, script: RequestListener) => {
   const server = createServer(script);
@@ -159,8 +266,7 @@ const play = async (t: Test, script: RequestListener) => {
     bucket: 'bucket',
     prefix: 'pre/',
     region: 'eu-central-1',
-    accessKeyId: 'id',
-    secretAccessKey: 'secret',
+    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
     pathStyle: true,
   };
   const blobs = openS3Blobs(settings, log);
@@ -287,6 +393,47 @@ t.test('links use the public address', async (t) => {
   );
 });
 
+t.test('every object is written with the encryption that is set', async (t) => {
+  const seen: string[] = [];
+  const { settings } = await play(t, async (request, response) => {
+    await readAll(request);
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    const part = searchParams.has('partNumber') ? 'part' : [...searchParams.keys()].join();
+    const { 'x-amz-server-side-encryption': method, 'x-amz-server-side-encryption-aws-kms-key-id': keyId } =
+      request.headers;
+    const isSigned = request.headers.authorization?.includes('x-amz-server-side-encryption') === true;
+    seen.push(`${request.method} ${part} ${method} ${keyId} ${isSigned}`.replace('  ', ' '));
+    if (searchParams.has('uploads')) response.end('<R><UploadId>1</UploadId></R>');
+    else response.writeHead(200, { etag: '"1"' }).end();
+  });
+  const blobs = openS3Blobs({ ...settings, encryption: { method: 'aws:kms', keyId: 'key-1' } }, log);
+  t.teardown(() => blobs.close());
+  await blobs.put('small', Buffer.from('x'), { ...png, expiresAt: Date.now() + 1000 });
+  const big = of(Buffer.alloc(9 * 1024 * 1024));
+  await lastValueFrom(blobs.write('big', big, { ...png, backpressure: new Backpressure() }));
+  t.strictSame(seen, [
+    'PUT aws:kms key-1 true',
+    'PUT aws:kms key-1 true',
+    'POST uploads aws:kms key-1 true',
+    'PUT part undefined undefined false',
+    'POST uploadId undefined undefined false',
+  ]);
+});
+
+t.test('a session token is part of requests and links', async (t) => {
+  const tokens: unknown[] = [];
+  const { settings } = await play(t, (request, response) => {
+    tokens.push(request.headers['x-amz-security-token']);
+    response.writeHead(200, { 'content-length': '0' }).end();
+  });
+  const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'session+/=' };
+  const blobs = openS3Blobs({ ...settings, credentials }, log);
+  t.teardown(() => blobs.close());
+  await blobs.stat('a');
+  t.strictSame(tokens, ['session+/=']);
+  t.equal(new URL(await blobs.link('a', 60)).searchParams.get('X-Amz-Security-Token'), 'session+/=');
+});
+
 t.test('settings', async (t) => {
   const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' };
   t.equal(loadConfig({}).s3, undefined);
@@ -296,8 +443,8 @@ t.test('settings', async (t) => {
     bucket: 'files',
     prefix: '',
     region: 'eu-west-1',
-    accessKeyId: 'id',
-    secretAccessKey: 'secret',
+    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+    encryption: undefined,
     pathStyle: false,
   });
   t.match(
@@ -308,6 +455,28 @@ t.test('settings', async (t) => {
       region: 'us-east-1',
       pathStyle: true,
     },
+  );
+  const identity = {
+    S3_BUCKET: 'files',
+    S3_REGION: 'eu-west-1',
+    AWS_WEB_IDENTITY_TOKEN_FILE: import.meta.filename,
+    AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/sluice',
+  };
+  t.strictSame(loadConfig(identity).s3?.credentials, {
+    stsEndpoint: 'https://sts.eu-west-1.amazonaws.com',
+    tokenFile: import.meta.filename,
+    roleArn: 'arn:aws:iam::123456789012:role/sluice',
+    sessionName: 'sluice',
+    seconds: 3600,
+  });
+  t.strictSame(
+    loadConfig({ ...identity, ...keys, S3_SESSION_TOKEN: 'token' }).s3?.credentials,
+    { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'token' },
+    'keys come first',
+  );
+  t.strictSame(
+    loadConfig({ S3_BUCKET: 'files', ...keys, S3_SSE: 'aws:kms', S3_SSE_KMS_KEY_ID: 'k' }).s3?.encryption,
+    { method: 'aws:kms', keyId: 'k' },
   );
   for (const [env, message] of [
     [
@@ -320,6 +489,19 @@ t.test('settings', async (t) => {
     [{ S3_BUCKET: 'files', S3_PREFIX: '../', ...keys }, /^S3_PREFIX must be/],
     [{ S3_BUCKET: 'files', S3_ENDPOINT: 'minio:9000', ...keys }, /^S3_ENDPOINT must be an address/],
     [{ S3_BUCKET: 'files', S3_PATH_STYLE: 'yes', ...keys }, /^S3_PATH_STYLE must be 1 or 0/],
+    [{ S3_BUCKET: 'files', S3_SESSION_TOKEN: 'x' }, /^S3_SESSION_TOKEN needs S3_ACCESS_KEY_ID/],
+    [{ S3_BUCKET: 'files', S3_SESSION_TOKEN: 'a b', ...keys }, /^S3_SESSION_TOKEN must be at most 8192/],
+    [{ S3_BUCKET: 'files', S3_SSE: 'aes', ...keys }, /^S3_SSE must be one of off, AES256, aws:kms/],
+    [{ S3_BUCKET: 'files', S3_SSE_KMS_KEY_ID: 'k', ...keys }, /^S3_SSE_KMS_KEY_ID needs S3_SSE=aws:kms$/],
+    [{ ...identity, AWS_ROLE_ARN: undefined }, /may stand for the keys$/],
+    [{ ...identity, AWS_ROLE_ARN: 'role' }, /^AWS_ROLE_ARN must start with "arn:"/],
+    [
+      { ...identity, AWS_WEB_IDENTITY_TOKEN_FILE: '/nowhere/token' },
+      /^AWS_WEB_IDENTITY_TOKEN_FILE names \/nowhere\/token, which does not exist$/,
+    ],
+    [{ ...identity, AWS_ROLE_SESSION_NAME: 'a b' }, /^AWS_ROLE_SESSION_NAME must be/],
+    [{ ...identity, AWS_ENDPOINT_URL_STS: 'sts' }, /^AWS_ENDPOINT_URL_STS must be an address/],
+    [{ ...identity, S3_ROLE_SECONDS: '60' }, /^S3_ROLE_SECONDS must be a whole number from 900 to 43200/],
   ] as const)
     t.throws(() => loadConfig(env), { message });
 });

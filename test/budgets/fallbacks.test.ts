@@ -47,6 +47,7 @@ t.test('one that could use more is skipped', async (t) => {
       }),
     },
     quota: {
+      tokens: undefined,
       covers: ({ cost }: { cost: number }) => cost <= 1,
       expectEvent: () => undefined,
       settle: () => undefined,

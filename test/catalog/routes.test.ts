@@ -439,7 +439,7 @@ t.test('routes', async (t) => {
     t.ok(result.valid, JSON.stringify(result.errors));
     t.equal(validator.version, '3.1');
     t.equal(body.info.version, '1.4.0');
-    t.same(body.servers, [{ url: gateway.url }]);
+    t.same(body.servers, [{ url: gateway.url, description: 'This gateway' }]);
     t.same(Object.keys(body.paths), [
       ...new Set(routes(gateway.ports).map((route) => route.path.replace('+}', '}'))),
     ]);

@@ -7,7 +7,7 @@ import { generateText, jsonSchema, Output, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
+import { ChatChunk, ChatCompletion } from '../../schemas/chat/response.ts';
 import { type Failure, testFailures, thrownAs } from '../envelope.ts';
 import { startGateway } from '../gateway.ts';
 import { thrownBy } from '../thrown-by.ts';

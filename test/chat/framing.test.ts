@@ -9,7 +9,7 @@ import { ChatWhole } from '../../pipelines/chat/frame.ts';
 import { ChatChunks } from '../../pipelines/chat/frame-stream.ts';
 import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
 import { eventStreamHead } from '../../pipelines/core/frame.ts';
-import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
+import { ChatChunk, ChatCompletion } from '../../schemas/chat/response.ts';
 import { errorBody, fail } from '../../src/errors.ts';
 import {
   type FinishReason,

@@ -101,7 +101,7 @@ t.test('keys and subscriptions in a file that another process uses', async (t) =
   const id = subscription.out.trim();
 
   // The store stays open here, as in a running gateway.
-  const state = await openState({ dataDir: environment.SLUICE_DATA, redisUrl: undefined });
+  const state = await openState({ dataDir: environment.SLUICE_DATA, redis: undefined });
   t.teardown(() => state.close());
   let time = 0;
   const gateway = createKeys(state, { now: () => time });
@@ -162,7 +162,7 @@ t.test('keys and subscriptions in a file that another process uses', async (t) =
 t.test('failures give a one-line error and exit code 1', async (t) => {
   const folder = t.testdir({ file: '', text: { 'state.db': 'no database '.repeat(500) } });
   const data = { SLUICE_DATA: join(folder, 'data') };
-  const state = await openState({ dataDir: data.SLUICE_DATA, redisUrl: undefined });
+  const state = await openState({ dataDir: data.SLUICE_DATA, redis: undefined });
   await state.close();
   const cases: [Record<string, string>, string, RegExp][] = [
     [{ SLUICE_DATA: join(folder, 'none') }, 'keys list', /^sluice keys list: There is no store in .*none\. /],
@@ -202,7 +202,7 @@ t.test('processes that start together on a new file all succeed', async (t) => {
     names.map((name) => sluice(environment, 'subscriptions', 'create', name)),
   );
   for (const outcome of outcomes) t.match(outcome, { code: 0, out: /^sub_/ });
-  const state = await openState({ dataDir: environment.SLUICE_DATA, redisUrl: undefined });
+  const state = await openState({ dataDir: environment.SLUICE_DATA, redis: undefined });
   const found = await createKeys(state).listSubscriptions();
   await state.close();
   t.strictSame(found.map(({ name }) => name).sort(), names);
@@ -228,7 +228,7 @@ t.test('keys in Redis', { skip: redisMissing({ own: true }) ?? false }, async (t
   const { out } = await sluice(environment, 'subscriptions', 'create', 'acme');
   const created = await sluice(environment, 'keys', 'create', '--subscription', 'acme');
   t.match(created, { code: 0, out: /^sk-sluice-/ });
-  const state = await openState({ dataDir: 'unused', redisUrl: service.url });
+  const state = await openState({ dataDir: 'unused', redis: service.url });
   t.teardown(() => state.close());
   t.match(await callerOf(createKeys(state), created.out.trim()), {
     subscription: out.trim(),

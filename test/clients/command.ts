@@ -11,17 +11,25 @@ export interface Command {
   readonly has: (flag: string) => boolean;
 }
 
-/** Throws at a flag or a name that there is not. */
+/** Throws at a flag or a name that there is not. `program` is how it is called. */
 export const readCommand = (
+  program: string,
   args: readonly string[],
   known: readonly string[],
   ownFlags: readonly string[] = [],
 ): Command => {
-  const flags = ['fetch', 'allow-missing', 'help', ...ownFlags];
-  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }]));
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const flags = ['fetch', 'allow-missing', ...ownFlags];
+  const options: Record<string, { type: 'boolean'; short?: string }> = {
+    help: { type: 'boolean', short: 'h' },
+  };
+  for (const flag of flags) options[flag] = { type: 'boolean' };
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options,
+    allowPositionals: true,
+  });
   if (values.help === true) {
-    console.log(helpOf(known, flags));
+    console.log(helpOf(program, known, ownFlags));
     process.exit(0);
   }
   const unknown = positionals.filter((name) => !known.includes(name));
@@ -34,8 +42,18 @@ export const readCommand = (
   };
 };
 
-const helpOf = (known: readonly string[], flags: readonly string[]): string =>
-  `Runs all of ${known.join(', ')}, or those that are named.\n\nOptions: ${flags.map((flag) => `--${flag}`).join(', ')}\n\n--fetch only installs them; --allow-missing leaves out what cannot be had here.`;
+const helpOf = (program: string, known: readonly string[], ownFlags: readonly string[]): string =>
+  [
+    `${program} -- [name …] [options]`,
+    '',
+    `Runs all of ${known.join(', ')}, or those that are named.`,
+    '',
+    '  --fetch          install them and nothing else',
+    '  --allow-missing  leave out what cannot be installed here',
+    ...(ownFlags.includes('record')
+      ? ['  --record         replace the fixtures by what the servers send']
+      : []),
+  ].join('\n');
 
 /** The exit code of a run, and what to say about it. */
 export const verdictOf = (

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { orEnd } from '../command-line.ts';
 import { patiently } from '../eventually.ts';
 import { readBlocks } from './blocks.ts';
 import type { CheckResult } from './client.ts';
@@ -71,7 +72,8 @@ const every = await readClients();
 const known = every.map(({ slug }) => slug);
 const unknown = readBlocks().filter(({ slug }) => !known.includes(slug));
 if (unknown.length > 0) throw new Error(`docs/clients.md: no such client: ${unknown[0]?.slug}`);
-const command = readCommand(process.argv.slice(2), known);
+const program = 'npm run test:clients';
+const command = orEnd(program, () => readCommand(program, process.argv.slice(2), known));
 const clients = every.filter(({ slug }) => command.names.length === 0 || command.names.includes(slug));
 const fetched = await fetchAll(clients);
 const missing = clients.filter(({ slug }) => 'missing' in (fetched.get(slug) ?? {})).map(({ slug }) => slug);

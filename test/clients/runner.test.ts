@@ -124,11 +124,13 @@ t.test('what cannot be had is a failure unless it is allowed', async (t) => {
 });
 
 t.test('the command line of a runner', async (t) => {
-  const command = readCommand(['some', '--record'], ['some', 'other'], ['record']);
+  const command = readCommand('npm run some', ['some', '--record'], ['some', 'other'], ['record']);
   t.match(command, { names: ['some'], onlyFetch: false, allowMissing: false });
   t.ok(command.has('record'));
-  t.throws(() => readCommand(['--record'], ['some']), { code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION' });
-  t.throws(() => readCommand(['none'], ['some', 'other']), {
+  t.throws(() => readCommand('npm run some', ['--record'], ['some']), {
+    code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION',
+  });
+  t.throws(() => readCommand('npm run some', ['none'], ['some', 'other']), {
     message: 'there is no none; there are some, other',
   });
   t.same(verdictOf(command, { failed: [], missing: [] }), { code: 0, words: [] });

@@ -1,6 +1,6 @@
 /** Tests that a conversion that is killed, at any moment, settles and leaves no process behind. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { concat, lastValueFrom, NEVER, type Observable, of } from 'rxjs';
 import t from 'tap';
@@ -104,6 +104,20 @@ t.test('unwanted after it has exited, with output that nobody reads', async (t) 
 
   const closing = lastValueFrom(codec.convert(Buffer.alloc(100), samples, paused()));
   await Promise.all([t.rejects(closing, { message: 'The service is shutting down' }), codec.close()]);
+});
+
+t.test('a conversion that takes long gives way to short ones', linux, async (t) => {
+  const codec = createCodec();
+  const long = codec.convert(NEVER, samples, new Backpressure()).subscribe({ error: () => undefined });
+  const [program = 0] = await eventually(() => ffmpegs().length > 0 && ffmpegs(), 'it runs');
+  const first = getPriority(program);
+  await eventually(() => getPriority(program) === 12, 'it has a lower priority');
+  t.ok(first < 12);
+  const session = `/proc/${program}/autogroup`;
+  if (existsSync(session))
+    await eventually(() => readFileSync(session, 'latin1').endsWith(' nice 12\n'), 'its session, too');
+  long.unsubscribe();
+  await codec.close();
 });
 
 t.test('a gateway that closes while conversions start', linux, async (t) => {

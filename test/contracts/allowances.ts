@@ -100,6 +100,17 @@ export const allowancesContract = async (t: Test, open: OpenAllowances, runs = 1
     ]);
   });
 
+  t.test('a reservation says what it left of each', async (t) => {
+    const { granted } = await harness(t);
+    const [tokens, two] = [perMinute('tokens', 100), held('key_1 requests', 2)];
+    const first = await granted([tokens, 60], [two, 1]);
+    t.strictSame([first.left(0), first.left(1), first.left(2)], [40, 1, undefined]);
+    const second = await granted([two, 1], [tokens, 10]);
+    t.strictSame([second.left(0), second.left(1)], [0, 30]);
+    const both = await granted([perMinute('other', 10), 3], [perMinute('other', 10), 4]);
+    t.equal(both.left(1), 3, 'two claims on one add up');
+  });
+
   t.test('a window counts from the reservation on, to the millisecond', async (t) => {
     const { reserve, granted, used, pass } = await harness(t);
     const tokens = perMinute('tokens', 100);
@@ -275,9 +286,9 @@ export const allowancesContract = async (t: Test, open: OpenAllowances, runs = 1
     await reserved(one, 'req_job', claims, { lasting: true });
     await reserved(other, 'req_job', claims, { lasting: true, again: true });
     t.strictSame(await used(budget), [[700, 700]], 'the second time changes nothing');
-    await other.settle({ id: 'req_job', cost: 123 });
-    await one.settle({ id: 'req_job', cost: 456 });
-    await one.settle({ id: 'req_unknown', cost: 456 });
+    await other.settle({ id: 'req_job', cost: 123 }, ['budget']);
+    await one.settle({ id: 'req_job', cost: 456 }, ['budget']);
+    await one.settle({ id: 'req_unknown', cost: 456 }, ['budget']);
     t.strictSame(await used(budget), [[123, 0]]);
     await reserved(one, 'req_other', [{ allowance: budget, amount: 2000 }], { lasting: true, again: true });
     t.strictSame(await used(budget), [[2123, 2000]], 'one from before a restart, whatever is left');

@@ -1,15 +1,15 @@
 /** The reference model of the ledger, in memory. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { add, formatScaled, type Scaled, toScaled } from '../../src/decimal.ts';
-import type { Ledger, UsageFilter, UsageGroup } from '../../src/ports/ledger.ts';
+import { filteredBy, type Ledger, type UsageFilter, type UsageGroup } from '../../src/ports/ledger.ts';
 
 export const createModelLedger = (): Ledger => {
   const events = new Map<string, UsageEvent>();
 
-  const matching = ({ subscription, from, to }: UsageFilter) =>
+  const matching = ({ from, to, ...names }: UsageFilter) =>
     [...events.values()]
       .filter((event) => event.time >= from && event.time < to)
-      .filter((event) => subscription === undefined || event.subscription === subscription)
+      .filter((event) => filteredBy.every((name) => names[name] === undefined || event[name] === names[name]))
       .sort((a, b) => a.time - b.time || (a.id < b.id ? -1 : 1));
 
   return {
@@ -28,13 +28,12 @@ export const createModelLedger = (): Ledger => {
         .slice(0, limit)
         .map(([key, members]) => total(groups.length === 0 ? [] : key.split('\n'), members));
     },
-    list: async (filter, { after, limit }) =>
-      matching(filter)
-        .filter(
-          ({ time, id }) =>
-            after === undefined || time > after.time || (time === after.time && id > after.id),
-        )
-        .slice(0, limit),
+    list: async (filter, { after, limit, order }) => {
+      const found = matching(filter);
+      const ordered = order === 'desc' ? found.reverse() : found;
+      const place = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after.id);
+      return ordered.slice(place + 1, place + 1 + limit);
+    },
     find: async (asked) =>
       asked.flatMap(({ id }) => {
         const event = events.get(id);
@@ -46,7 +45,11 @@ export const createModelLedger = (): Ledger => {
 };
 
 const groupOf = (event: UsageEvent, group: UsageGroup): string =>
-  group === 'day' ? new Date(event.time).toISOString().slice(0, 10) : event[group];
+  group in lengths
+    ? `${new Date(event.time).toISOString().slice(0, lengths[group as keyof typeof lengths])}${group === 'hour' ? ':00Z' : ''}`
+    : event[group as 'model'];
+
+const lengths = { month: 7, day: 10, hour: 13 };
 
 const total = (group: readonly string[], events: readonly UsageEvent[]) => {
   const billed = events.filter(({ outcome }) => outcome !== 'failed');

@@ -51,6 +51,19 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
     t.strictSame(await list({}, after(tieA)), [tieB, late]);
     t.strictSame(await list({}, after(late)), [later]);
     t.strictSame(await list({}, after(later)), []);
+    const newest = (page: object = {}, filter: Partial<UsageFilter> = {}) =>
+      ledger.list({ ...always, subscription, ...filter }, { ...all, order: 'desc', ...page });
+    t.strictSame(await newest(), [later, late, tieB, tieA, early]);
+    t.strictSame(await newest({ limit: 2 }), [later, late]);
+    t.strictSame(await newest(after(late)), [tieB, tieA]);
+    t.strictSame(await newest(after(early)), []);
+    t.strictSame(await newest({}, { model: 'nothing' }), []);
+    t.strictSame(await newest({}, { model: late.model, key: late.key, route: late.route, from: noon }), [
+      later,
+      late,
+      tieB,
+      tieA,
+    ]);
     const everyone = await ledger.list({ from: noon, to: noon + 1 }, all);
     t.strictSame(
       everyone.filter(({ id }) => [tieA.id, other.id].includes(id)).length,
@@ -145,6 +158,11 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
     const groupsOf = async (groups: readonly UsageGroup[], page = {}) =>
       (await totals(groups, page)).map(({ group }) => group.join(' '));
     t.strictSame(await groupsOf(['day']), ['2026-11-15', '2026-11-16', '2026-11-17']);
+    t.strictSame(await groupsOf(['month']), ['2026-11']);
+    t.strictSame(await groupsOf(['hour', 'model'], { limit: 2 }), [
+      '2026-11-15T12:00Z b',
+      '2026-11-16T12:00Z a',
+    ]);
     t.strictSame(await groupsOf(['key', 'model']), ['k1 a', 'k1 b', 'k2 b', 'key_a picture']);
     t.strictSame(await groupsOf(['key', 'model'], { after: ['k1', 'b'], limit: 1 }), ['k2 b']);
     t.strictSame(await groupsOf(['route', 'day', 'subscription'], { limit: 1 }), [
@@ -154,6 +172,8 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
     t.strictSame(await totals([], {}, { subscription: 'nobody' }), []);
     t.strictSame(await totals([], {}, { from: noon + 1, to: noon + day }), []);
     t.match(await totals([], {}, { from: noon, to: noon + day + 1 }), [{ requests: 4 }]);
+    t.match(await totals(['day'], {}, { model: 'b', key: 'k1' }), [{ group: ['2026-11-16'], requests: 2 }]);
+    t.match(await totals([], {}, { route: '/images', from: noon + 1 }), [{ requests: 1 }]);
   });
 
   await t.test('odd names are names', async (t) => {
@@ -259,26 +279,33 @@ const idOf = (owner: number, seed: number): string =>
 
 const batch = fc.array(fc.nat(60).map(eventOf), { maxLength: 30 });
 const times = fc.nat(200).map((step) => noon - 2 * day + step * 3_600_000);
-const groups = fc.subarray(['day', 'model', 'key', 'route'] as const);
+const groups = fc.subarray(['hour', 'day', 'month', 'model', 'key', 'route'] as const);
+const names: fc.Arbitrary<Partial<UsageFilter>> = fc.record(
+  { model: fc.constant('m1'), key: fc.constant('k1'), route: fc.constant('/a') },
+  { requiredKeys: [] },
+);
+const order: fc.Arbitrary<{ order?: 'desc' }> = fc.constantFrom({}, { order: 'desc' });
 type Question = (ledger: Ledger, subscription: string) => Promise<unknown>;
 
 const question: fc.Arbitrary<Question> = fc.oneof(
-  fc.tuple(times, times, groups, fc.integer({ min: 1, max: 5 })).map(
-    ([from, to, by, limit]): Question =>
+  fc.tuple(times, times, names, groups, fc.integer({ min: 1, max: 5 })).map(
+    ([from, to, named, by, limit]): Question =>
       async (ledger, subscription) => {
-        const first = await ledger.totals({ subscription, from, to }, by, { limit });
+        const filter = { subscription, from, to, ...named };
+        const first = await ledger.totals(filter, by, { limit });
         const after = first.at(-1)?.group;
         if (after === undefined || by.length === 0) return first;
-        return [first, await ledger.totals({ subscription, from, to }, by, { limit: 100, after })];
+        return [first, await ledger.totals(filter, by, { limit: 100, after })];
       },
   ),
-  fc.tuple(times, times, fc.integer({ min: 1, max: 9 })).map(
-    ([from, to, limit]): Question =>
+  fc.tuple(times, times, names, order, fc.integer({ min: 1, max: 9 })).map(
+    ([from, to, named, ordered, limit]): Question =>
       async (ledger, subscription) => {
-        const first = await ledger.list({ subscription, from, to }, { limit });
+        const filter = { subscription, from, to, ...named };
+        const first = await ledger.list(filter, { limit, ...ordered });
         const after = first.at(-1);
         if (after === undefined) return first;
-        return [first, await ledger.list({ subscription, from, to }, { limit: 100, after })];
+        return [first, await ledger.list(filter, { limit: 100, after, ...ordered })];
       },
   ),
 );

@@ -10,7 +10,7 @@ import { gather, mapErrors } from '../../pipelines/core/transforms.ts';
 import { decisionError, systemOne } from '../../pipelines/decisions/systemone.ts';
 import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
 import { readInputSearch, vectorStoreSearch } from '../../pipelines/vector-stores/search.ts';
-import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-stores/records.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
 import { asApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';

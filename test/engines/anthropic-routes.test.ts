@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import t from 'tap';
-import type { Message } from '../../schemas/messages.ts';
+import type { Message } from '../../schemas/messages/response.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';

@@ -1,33 +1,47 @@
 /** `npm run exactness`: exits with 1 when a limit or a budget is exceeded, or counts other than what was billed. */
-import { readCommandLine } from '../command-line.ts';
+import { orEnd, readCommandLine } from '../command-line.ts';
+import { Progress } from '../progress.ts';
 import { redisMissing } from '../services/redis.ts';
-import { type Disturbance, disturbances, type Outcome, run } from './run.ts';
+import { type Disturbance, disturbances, type Outcome, run, secondsOfRun } from './run.ts';
 import { limits } from './stack.ts';
 
 const { values } = readCommandLine({
   command: 'npm run exactness',
   summary:
-    'Exhausts limits and a budget through several gateways, while gateways are killed or Redis is away.',
+    'Exhausts limits and a budget through several gateways while gateways are killed or Redis is unavailable.',
   options: {
-    gateways: { value: 'LIST', help: 'how many', default: '1,2,4' },
+    gateways: { value: 'LIST', help: 'gateways of each run, separated by commas', default: '1,2,4' },
   },
+});
+const counts = values.gateways.split(',').map(Number);
+orEnd('npm run exactness', () => {
+  if (!counts.every((count) => Number.isInteger(count) && count >= 1 && count <= 16))
+    throw new Error('--gateways takes whole numbers from 1 to 16, separated by commas');
 });
 
 process.env.SLUICE_TEST_SERVICES = '1';
 const missing = redisMissing({ own: true });
-if (missing !== undefined) throw new Error(missing);
+if (missing !== undefined) {
+  process.stderr.write(`npm run exactness: ${missing}\n`);
+  process.exit(1);
+}
 
 const dollars = (nanodollars: number): string => (nanodollars / 1e9).toFixed(9);
 const outcomes: Outcome[] = [];
-for (const gateways of values.gateways.split(',').map(Number))
+const progress = new Progress();
+progress.plan(counts.length * disturbances.length * secondsOfRun);
+for (const gateways of counts)
   for (const disturbance of disturbances as readonly Disturbance[]) {
+    progress.begin(`${gateways} gateways, ${disturbance}`, secondsOfRun);
     const outcome = await run(gateways, disturbance);
     outcomes.push(outcome);
     const { problems, statuses } = outcome;
-    process.stderr.write(
-      `${gateways} gateways, ${disturbance}: ${problems.join('; ') || 'good'} ${JSON.stringify(statuses)}\n`,
+    progress.finish(secondsOfRun);
+    progress.say(
+      `${gateways} gateways, ${disturbance}: ${problems.join('; ') || 'good'} ${JSON.stringify(statuses)}`,
     );
   }
+progress.end();
 
 const rows = outcomes.map(({ gateways, disturbance, statuses, requests, tokens, nanodollars, counted }) => [
   ...[

@@ -23,6 +23,8 @@ const [loadMs, beforeMs, failureMs] = [14_000, 2_000, 3_000];
 /** Gateways look for changes of budgets every two seconds. */
 const changesMs = 6_000;
 const clientsPerKey = 8;
+/** With about five seconds until the gateways of a run have started. */
+export const secondsOfRun = (loadMs + changesMs) / 1000 + 5;
 const body = JSON.stringify({
   model,
   max_tokens: 20,

@@ -165,7 +165,7 @@ t.test('the API guide', { skip: process.platform === 'win32' && 'needs bash' }, 
   }
 
   await t.test('has every route', async (t) => {
-    const { paths } = JSON.parse((await run('curl -s $URL/openapi.json')).said) as {
+    const { paths } = JSON.parse((await run('curl -s $SLUICE_URL/openapi.json')).said) as {
       paths: Record<string, Record<string, unknown>>;
     };
     /** The most literal of those that fit comes first. */
@@ -173,7 +173,7 @@ t.test('the API guide', { skip: process.platform === 'win32' && 'needs bash' }, 
       .map((path) => ({ path, fits: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^?]+')}$`) }))
       .sort((a, b) => literal(b.path) - literal(a.path));
     const shown = examples.flatMap(({ command }) =>
-      [...command.matchAll(/^.*\bcurl\b.*?(?:\$URL|127\.0\.0\.1:8787\/v1)([^\s"?]+).*$/gm)].map(
+      [...command.matchAll(/^.*\bcurl\b.*?(?:\$SLUICE_URL|127\.0\.0\.1:8787\/v1)([^\s"?]+).*$/gm)].map(
         ([line, path = '']) => `${methodOf(line)} ${routes.find(({ fits }) => fits.test(path))?.path}`,
       ),
     );

@@ -101,6 +101,38 @@ for (const { name, skip } of servers)
       );
     });
 
+    t.test('tokens, where they are limited', async (t) => {
+      const site = await startSite(t, answer('Hello'), {
+        row: { limits: { ...limits, tokens_per_minute: 6000, completion_tokens_per_minute: 90 } },
+        env: { SLUICE_EDGE: name },
+      });
+      const { root, key } = site.gateway;
+      const first = await site.post('/chat/completions', { model: asked, messages, max_tokens: 20 });
+      t.match(ours(first.headers), {
+        'x-ratelimit-limit-requests': '5',
+        'x-ratelimit-limit-tokens': '90',
+        'x-ratelimit-remaining-tokens': '70',
+        'x-ratelimit-reset-tokens': '1m0s',
+      });
+      await site.billed(1);
+      const anthropic = new Anthropic({ baseURL: root, apiKey: key, maxRetries: 0 });
+      const said = await anthropic.messages.create({ model: asked, max_tokens: 30, messages }).withResponse();
+      const left = Number(said.response.headers.get('anthropic-ratelimit-tokens-remaining'));
+      t.ok(left > 40 && left < 60, `${left}: what the first one used, not what it had reserved`);
+      t.match(ours(said.response.headers), {
+        'anthropic-ratelimit-tokens-limit': '90',
+        'anthropic-ratelimit-tokens-reset': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+      });
+      const refused = await site.post('/chat/completions', { model: asked, messages, max_tokens: 89 });
+      t.equal(refused.status, 429);
+      t.match(ours(refused.headers), {
+        'x-ratelimit-remaining-requests': '2',
+        'x-ratelimit-limit-tokens': '90',
+        'x-ratelimit-remaining-tokens': /^\d\d$/,
+      });
+      t.notOk(refused.headers.has('x-ratelimit-reset-tokens'), 'not known');
+    });
+
     t.test('what they do not say', async (t) => {
       const site = await start(t, name);
       const simulated = await site.post('/chat/completions', { model: 'test/simulated', messages });

@@ -19,6 +19,8 @@ export interface FuzzOptions {
   readonly patience: number;
   /** The run ends after so many bad answers. */
   readonly maxFindings: number;
+  /** After each request. */
+  readonly onDone?: () => void;
 }
 
 export interface Finding {
@@ -91,6 +93,7 @@ export const runFuzz = async (options: FuzzOptions): Promise<FuzzOutcome> => {
       }
       const milliseconds = Math.round(performance.now() - begun);
       if (milliseconds > slowest.milliseconds) slowest = { operation: operation.id, milliseconds };
+      options.onDone?.();
     };
 
     let next = options.only ?? 0;

@@ -7,11 +7,12 @@ import t from 'tap';
 import { eagerSource, total } from '../contracts/edge/flow.ts';
 import { byteStream, bytes, open, Probe, text } from '../contracts/edge/probe.ts';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { startEdge } from './edge-fixture.ts';
 import { request } from './raw-client.ts';
 import { servers } from './servers.ts';
 
-t.test('patience', { jobs: 2 }, async (t) => {
+t.test('patience', { jobs: 2, skip: onlyLong }, async (t) => {
   for (const { name, skip } of servers)
     void t.test(name, { buffered: true, skip }, async (t) => {
       const silent = new Probe();

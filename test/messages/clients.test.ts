@@ -5,7 +5,7 @@ import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import Anthropic0 from 'anthropic-sdk-0';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { MessageEvent } from '../../schemas/messages.ts';
+import { MessageEvent } from '../../schemas/messages/response.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';

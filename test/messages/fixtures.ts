@@ -2,7 +2,7 @@
 import { lastValueFrom, type Observable, toArray } from 'rxjs';
 import { messagesCountTokens } from '../../pipelines/messages/count-tokens.ts';
 import { messages } from '../../pipelines/messages/messages.ts';
-import type { Message } from '../../schemas/messages.ts';
+import type { Message } from '../../schemas/messages/response.ts';
 import type { ChatCall, Parts } from '../../src/ports/engines/chat.ts';
 import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

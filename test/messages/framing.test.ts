@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { concat, from, of, throwError } from 'rxjs';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { Message, type OutputBlock } from '../../schemas/messages.ts';
+import { Message, type OutputBlock } from '../../schemas/messages/response.ts';
 import type { SigningKeyRecord } from '../../schemas/records.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { FinishReason, Part, Parts } from '../../src/ports/engines/chat.ts';

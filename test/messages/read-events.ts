@@ -1,6 +1,6 @@
 /** A strict reader of messages streams: returns the whole message, or throws. */
 import { Compile } from 'typebox/compile';
-import { Message, MessageEvent, type OutputBlock } from '../../schemas/messages.ts';
+import { Message, MessageEvent, type OutputBlock } from '../../schemas/messages/response.ts';
 
 const isEvent = Compile(MessageEvent);
 const isMessage = Compile(Message);

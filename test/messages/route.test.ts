@@ -6,7 +6,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import t from 'tap';
-import type { Message, OutputBlock } from '../../schemas/messages.ts';
+import type { Message, OutputBlock } from '../../schemas/messages/response.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { startGateway } from '../gateway.ts';
 import { pdf, shown } from '../offload/sample-documents.ts';

@@ -1,6 +1,6 @@
 /** Sample messages requests, and helpers to read whole messages. */
 import { Compile } from 'typebox/compile';
-import { Message } from '../../schemas/messages.ts';
+import { Message } from '../../schemas/messages/response.ts';
 
 const isMessage = Compile(Message);
 

@@ -7,7 +7,7 @@ import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { RagChunk, RagCompletion } from '../../schemas/vector-store-chat.ts';
+import { RagChunk, RagCompletion } from '../../schemas/vector-stores/chat.ts';
 import { type ReceivedRequest, startScriptedEngine } from '../engines/scripted-engine.ts';
 import { encodeAs, samples } from '../offload/sample-languages.ts';
 import { startStores, text } from '../vector-store/stores.ts';

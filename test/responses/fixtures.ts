@@ -1,7 +1,7 @@
 /** Runs the responses pipeline on test ports without sockets, files or engines. */
 import { lastValueFrom, toArray } from 'rxjs';
 import { responses } from '../../pipelines/responses/responses.ts';
-import type { Response } from '../../schemas/responses.ts';
+import type { Response } from '../../schemas/responses/response.ts';
 import type { ChatCall } from '../../src/ports/engines/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { bodyOf, callMadeBy, exchange, type Harness, harness, refusalOf, run } from '../chat/fixtures.ts';

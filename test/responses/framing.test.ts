@@ -20,7 +20,7 @@ import { ResponsesWhole } from '../../pipelines/responses/frame.ts';
 import { ResponseEvents } from '../../pipelines/responses/frame-stream.ts';
 import { responseForm } from '../../pipelines/responses/response-json.ts';
 import { responses } from '../../pipelines/responses/responses.ts';
-import type { OutputItem, Response } from '../../schemas/responses.ts';
+import type { OutputItem, Response } from '../../schemas/responses/response.ts';
 import { ApiError, errorBody, fail } from '../../src/errors.ts';
 import type { FinishReason, Logprob, Part, Parts } from '../../src/ports/engines/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type OutputItem, Response, ResponseEvent } from '../../schemas/responses.ts';
+import { ResponseEvent } from '../../schemas/responses/events.ts';
+import { type OutputItem, Response } from '../../schemas/responses/response.ts';
 
 export interface ReadStream {
   /** As the last event has it. */

@@ -4,6 +4,7 @@
  * leaves out those that cannot be had here.
  */
 import { endWith, readCommand } from '../clients/command.ts';
+import { orEnd } from '../command-line.ts';
 import { exercise } from './exercise.ts';
 import { fetchServer } from './fetch.ts';
 import { readServers } from './servers.ts';
@@ -19,11 +20,9 @@ for (const [signal, code] of [
   process.once(signal, () => process.exit(code));
 
 const every = await readServers();
-const command = readCommand(
-  process.argv.slice(2),
-  every.map(({ slug }) => slug),
-  ['record'],
-);
+const slugs = every.map(({ slug }) => slug);
+const program = 'npm run test:engines';
+const command = orEnd(program, () => readCommand(program, process.argv.slice(2), slugs, ['record']));
 const recording = command.has('record');
 const missing: string[] = [];
 

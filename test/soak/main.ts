@@ -1,26 +1,33 @@
 /** `npm run soak -- --minutes 10 --seed 7`: exits with 1 when resources are not released. */
 import { table } from '../../src/cli/output.ts';
 import { readCommandLine } from '../command-line.ts';
-import { isAtRest, runSoak } from './soak.ts';
+import { Progress } from '../progress.ts';
+import { isAtRest, runSoak, warmUpOf } from './soak.ts';
 
 const { values } = readCommandLine({
   command: 'npm run soak',
-  summary: 'Mixes all routes for a long time and then looks whether everything was released.',
+  summary: 'Runs mixed load on all routes, then checks that every resource was released.',
   options: {
-    minutes: { value: 'N', help: 'how long', default: '10' },
-    seed: { value: 'N', help: 'repeats a run', default: String(Date.now() % 1_000_000) },
-    clients: { value: 'N', help: 'clients at once', default: '16' },
+    minutes: { value: 'N', help: 'length of the load', from: 0.1, to: 10_000, fractions: true, default: 10 },
+    seed: { value: 'N', help: 'repeats a run', from: 0, to: 1e9, default: Date.now() % 1_000_000 },
+    clients: { value: 'N', help: 'concurrent clients', from: 1, to: 1000, default: 16 },
   },
 });
 
 process.stdout.write(`seed ${values.seed}\n`);
+const milliseconds = values.minutes * 60_000;
+const planned = (milliseconds + warmUpOf(milliseconds)) / 1000;
+const progress = new Progress();
+progress.plan(planned);
+progress.begin(`${values.clients} clients on all routes`, planned);
 const { before, after, done, left } = await runSoak({
-  seed: Number(values.seed),
-  milliseconds: Number(values.minutes) * 60_000,
-  clients: Number(values.clients),
+  seed: values.seed,
+  milliseconds,
+  clients: values.clients,
   patience: 60_000,
-  say: (line) => process.stderr.write(`${line}\n`),
+  say: (line) => progress.say(line),
 });
+progress.end();
 
 const mebibyte = 1024 * 1024;
 const resources = (held: Readonly<Record<string, number>>): number =>

@@ -33,6 +33,9 @@ export interface SoakOutcome {
 
 const key = 'sk-soak-0123456789abcdef0123456789abcdef';
 
+/** Milliseconds of load before the first look: threads, caches and connections of the first requests stay. */
+export const warmUpOf = (milliseconds: number): number => milliseconds / 4;
+
 export const runSoak = async (options: SoakOptions): Promise<SoakOutcome> => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-soak-'));
   const temporary = join(folder, 'tmp');
@@ -74,8 +77,7 @@ export const runSoak = async (options: SoakOptions): Promise<SoakOutcome> => {
       }
     };
 
-    // Threads, caches and connections of the first requests are there to stay.
-    await load(options.milliseconds / 4, options, url, random.fork('first'));
+    await load(warmUpOf(options.milliseconds), options, url, random.fork('first'));
     const before = await rest();
     options.say?.(`at rest: ${JSON.stringify(before)}`);
     const { done, left } = await load(options.milliseconds, options, url, random.fork('then'));

@@ -15,7 +15,7 @@ t.test('contract', async (t) => {
 
 t.test('the folder is created, and only the owner can access the file', async (t) => {
   const dataDir = join(t.testdir(), 'deep', 'data');
-  const state = await openState({ dataDir, redisUrl: undefined });
+  const state = await openState({ dataDir, redis: undefined });
   await state.close();
   t.equal((await stat(dataDir)).mode & 0o777, 0o700);
   t.equal((await stat(join(dataDir, 'state.db'))).mode & 0o777, 0o600);

@@ -51,8 +51,8 @@ t.test('a server of our own', { skip: skipOwn ?? false }, async (t) => {
   });
 
   await t.test('a database that does not exist is refused, not replaced by another', async (t) => {
-    const redisUrl = `${service.url}/99`;
-    await t.rejects(openState({ dataDir: 'unused', redisUrl }), {
+    const redis = `${service.url}/99`;
+    await t.rejects(openState({ dataDir: 'unused', redis }), {
       message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: ERR DB index is out of range\.$/,
     });
   });
@@ -83,8 +83,8 @@ t.test('a server of our own', { skip: skipOwn ?? false }, async (t) => {
     });
     const atOnce = () => Promise.race([state.get('kind', 'b').catch(() => 'failed'), turns(3)]);
     await eventually(async () => (await atOnce()) === 'failed', 'a call fails at once');
-    const redisUrl = service.url.replace('redis://', 'redis://user:secret@');
-    await t.rejects(openState({ dataDir: 'unused', redisUrl }), {
+    const redis = service.url.replace('redis://', 'redis://user:secret@');
+    await t.rejects(openState({ dataDir: 'unused', redis }), {
       message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\.$/,
     });
   });

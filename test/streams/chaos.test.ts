@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 import { ask, contentOf, eventsOf, idOf, lastId, leaveAfter, resume, say, send } from './client.ts';
 
-const streams = 48;
+const streams = onlyLong === false ? 48 : 16;
 const megabyte = 1024 * 1024;
 
 t.test('random disconnects', async (t) => {

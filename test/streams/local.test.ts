@@ -164,7 +164,8 @@ t.test('while memory is short, logs go to disk early, and beyond it their source
   for (let number = 0; number < 60; number++) {
     for (const [index, log] of logs.entries())
       if (all[index]?.source.paused === false) log.append(event(number, 4 * kibibyte), 1);
-    t.ok(streams.stats().memoryBytes < 600 * kibibyte, 'bounded');
+    // Twice the limit, and a block that each of them began before it was paused.
+    t.ok(streams.stats().memoryBytes < 640 * kibibyte, 'bounded');
     await new Promise((resolve) => setImmediate(resolve));
   }
   await eventually(() => streams.stats().diskBytes > 0, 'on disk');

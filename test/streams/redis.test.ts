@@ -2,28 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import t from 'tap';
-import { lostEvents } from '../../pipelines/core/last-events.ts';
-import { LocalStreams } from '../../src/adapters/streams/local.ts';
-import { RedisStreams } from '../../src/adapters/streams/redis.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
+import { openStreams, streamLimits } from '../contracts/redis.ts';
 import { streamsContract } from '../contracts/streams.ts';
 import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
-
-const kibibyte = 1024;
-const limits = {
-  streamBytes: 512 * kibibyte,
-  allBytes: 8192 * kibibyte,
-  memoryBytes: 4096 * kibibyte,
-  spillBytes: 64 * kibibyte,
-};
-
-const open = async (url: string, prefix: string, folder: string, deadMs = 10_000): Promise<RedisStreams> => {
-  const local = new LocalStreams({ folder, mostGraceMs: 60_000, limits, sweepMs: 50 });
-  const streams = new RedisStreams(url, { local, lost: lostEvents, prefix, deadMs });
-  await streams.check();
-  return streams;
-};
 
 const newPrefix = (): string => `sluice-test-${randomBytes(6).toString('hex')}:`;
 
@@ -41,8 +24,8 @@ t.test('contract', { skip: redisMissing() ?? false }, async (t) => {
   const service = await startRedis();
   const prefix = newPrefix();
   const [writer, reader] = await Promise.all([
-    open(service.url, prefix, t.testdir()),
-    open(service.url, prefix, t.testdir()),
+    openStreams(service.url, prefix, t.testdir()),
+    openStreams(service.url, prefix, t.testdir()),
   ]);
   t.teardown(async () => {
     await writer.close();
@@ -53,9 +36,11 @@ t.test('contract', { skip: redisMissing() ?? false }, async (t) => {
     admin.disconnect();
     await service.stop();
   });
-  t.test('two gateways', (t) => streamsContract(t, { writer, reader, streamBytes: limits.streamBytes }));
+  t.test('two gateways', (t) =>
+    streamsContract(t, { writer, reader, streamBytes: streamLimits.streamBytes }),
+  );
   t.test('the gateway that writes', (t) =>
-    streamsContract(t, { writer, reader: writer, streamBytes: limits.streamBytes }),
+    streamsContract(t, { writer, reader: writer, streamBytes: streamLimits.streamBytes }),
   );
 });
 
@@ -63,8 +48,8 @@ t.test('a gateway that dies', { skip: redisMissing() ?? false }, async (t) => {
   const service = await startRedis();
   const prefix = newPrefix();
   const deadMs = 1_000;
-  const writer = await open(service.url, prefix, t.testdir(), deadMs);
-  const reader = await open(service.url, prefix, t.testdir(), deadMs);
+  const writer = await openStreams(service.url, prefix, t.testdir(), deadMs);
+  const reader = await openStreams(service.url, prefix, t.testdir(), deadMs);
   t.teardown(async () => {
     await writer.close();
     await reader.close();

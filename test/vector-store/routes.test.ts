@@ -10,7 +10,7 @@ import {
   VectorStoreItem,
   VectorStoreItemList,
   VectorStoreList,
-} from '../../schemas/vector-store.ts';
+} from '../../schemas/vector-stores/vector-store.ts';
 import { countTokens } from '../../src/tokens/simulator.ts';
 import { envelope } from '../envelope.ts';
 import { cidPdf, docx, paragraph, pdf, shown, zip } from '../offload/sample-documents.ts';

@@ -1,8 +1,8 @@
 /** Tests storage quotas: what is counted, refused and given back, also after a count went wrong. */
 import t from 'tap';
 import type { UsageList } from '../../schemas/usage.ts';
-import type { VectorStoreFile } from '../../schemas/vector-store.ts';
-import type { StorageRecord } from '../../schemas/vector-store-records.ts';
+import type { StorageRecord } from '../../schemas/vector-stores/records.ts';
+import type { VectorStoreFile } from '../../schemas/vector-stores/vector-store.ts';
 import { Storage } from '../../src/vector-stores/storage.ts';
 import { caller, openStorage } from './harness.ts';
 import { callsOf, startStores, strangerTo, text } from './stores.ts';

@@ -1,6 +1,6 @@
 /** A gateway that records usage events, with vector store calls. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import type { SearchPage, VectorStore, VectorStoreFile } from '../../schemas/vector-store.ts';
+import type { SearchPage, VectorStore, VectorStoreFile } from '../../schemas/vector-stores/vector-store.ts';
 import { createKeys } from '../../src/keys/keys.ts';
 import { eventually } from '../eventually.ts';
 import { type GatewayOptions, startGateway, type TestGateway } from '../gateway.ts';

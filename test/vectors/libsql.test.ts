@@ -151,7 +151,7 @@ t.test('a large search does not block the event loop', async (t) => {
 
 t.test('only the owner can access folder and file; unreadable files are reported', async (t) => {
   const dataDir = join(t.testdir(), 'deep', 'data');
-  const config = { dataDir, qdrantUrl: undefined, qdrantKey: undefined };
+  const config = { dataDir, qdrant: undefined };
   const vectors = await openVectors(config);
   t.teardown(() => vectors.close());
   t.equal((await stat(join(dataDir, 'vectors.db'))).mode & 0o777, 0o600);

@@ -1,12 +1,17 @@
 /** Tests the Vectors port on Qdrant. */
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createPlainServer } from 'node:net';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer as createPlainServer } from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
 import { openVectors } from '../../src/adapters/vectors/open.ts';
 import { openQdrantVectors } from '../../src/adapters/vectors/qdrant.ts';
 import { pointId, requests } from '../../src/adapters/vectors/qdrant-points.ts';
+import { loadConfig } from '../../src/config.ts';
 import type { Point, Vectors } from '../../src/ports/vectors.ts';
 import { vectorsContract } from '../contracts/vectors.ts';
 import { freePort } from '../services/child.ts';
@@ -108,8 +113,8 @@ t.test('a server of our own', { skip: qdrantMissing({ own: true }) ?? false }, a
 
 t.test('an unusable server fails the start with one sentence', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
-  const config = { dataDir: 'unused', qdrantUrl: nobody, qdrantKey: undefined };
-  await t.rejects(openVectors(config), {
+  const qdrant = loadConfig({ QDRANT_URL: nobody }).qdrant;
+  await t.rejects(openVectors({ dataDir: 'unused', qdrant }), {
     message: /^Qdrant at 127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\.$/,
   });
   const mute = createPlainServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
@@ -119,6 +124,167 @@ t.test('an unusable server fails the start with one sentence', async (t) => {
   const port = address !== null && typeof address === 'object' ? address.port : 0;
   const vectors = openQdrantVectors(`http://127.0.0.1:${port}`, { patience: 100 });
   await t.rejects(vectors.check(), { message: /^Qdrant at 127\.0\.0\.1:\d+ cannot be used: .*abort.*\.$/ });
+});
+
+t.test('requests of a cluster', async (t) => {
+  const seen: { method: string; path: string; key: unknown; body: Record<string, unknown> }[] = [];
+  const payload = { ...newPoint('a'), store: 'vs', published: true, dimensions: 4, vector: undefined };
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const piece of request) text += String(piece);
+    const path = String(request.url);
+    const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+    seen.push({ method: String(request.method), path, key: request.headers['api-key'], body });
+    const point = { id: pointId('vs', 'a'), version: 0, score: 1, payload };
+    const result = path.includes('/exists')
+      ? { exists: false }
+      : path.includes('/count')
+        ? { count: 1 }
+        : path.includes('/query') || path.includes('/scroll')
+          ? { points: [point] }
+          : /\/points(\?|$)/.test(path) && request.method === 'POST'
+            ? path.includes('stores') && seen.length < 6
+              ? []
+              : [point]
+            : { status: 'completed', operation_id: 1 };
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ result, status: 'ok', time: 0 }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const { qdrant } = loadConfig({
+    QDRANT_URL: url,
+    QDRANT_API_KEY: 'secret',
+    QDRANT_SHARDS: '6',
+    QDRANT_REPLICAS: '3',
+    QDRANT_WRITE_CONSISTENCY: '2',
+    QDRANT_READ_CONSISTENCY: 'majority',
+  });
+  const vectors = await openVectors({ dataDir: 'unused', qdrant });
+  t.teardown(() => vectors.close());
+  await vectors.create('vs', 4);
+  const created = seen.filter(({ method, path }) => method === 'PUT' && /^\/collections\/\w+$/.test(path));
+  const numbers = { shard_number: 6, replication_factor: 3, write_consistency_factor: 2 };
+  t.strictSame(
+    created.map(({ path, body }) => [path, body]),
+    [
+      ['/collections/sluice_stores', { vectors: {}, ...numbers }],
+      [
+        '/collections/sluice_items_4',
+        { vectors: { size: 4, distance: 'Cosine' }, hnsw_config: { m: 0, payload_m: 16 }, ...numbers },
+      ],
+    ],
+  );
+  await vectors.upsert('vs', [newPoint('a')]);
+  await vectors.get('vs', 'a');
+  await vectors.list('vs', { limit: 5, order: 'asc' });
+  t.equal(await vectors.count('vs'), 1);
+  await vectors.search('vs', query, { limit: 5 });
+  await vectors.remove('vs', 'a');
+  t.ok(
+    seen.every(({ key }) => key === 'secret'),
+    'the key is part of each',
+  );
+  const isRead = ({ method, path }: { method: string; path: string }) =>
+    method === 'POST' && /\/points(\/(query|scroll|count))?\?/.test(path);
+  const reads = seen.filter(isRead).map(({ path }) => path.replace(/^.*\/points/, ''));
+  t.strictSame([...new Set(reads)].sort(), [
+    '/count?consistency=majority',
+    '/query?consistency=majority',
+    '/scroll?consistency=majority',
+    '?consistency=majority',
+  ]);
+  t.strictSame(
+    seen.filter(({ path }) => /\/points(\/(query|scroll))?$/.test(path)),
+    [],
+    'no read without it',
+  );
+  const writes = seen.filter(({ path }) => path.includes('wait='));
+  t.ok(writes.length >= 3);
+  t.ok(writes.every(({ path }) => path.includes('wait=true') && path.includes('ordering=strong')));
+});
+
+t.test('settings', async (t) => {
+  t.equal(loadConfig({}).qdrant, undefined);
+  t.strictSame(loadConfig({ QDRANT_URL: 'https://q:6333' }).qdrant, {
+    url: 'https://q:6333',
+    key: undefined,
+    shards: undefined,
+    replicas: undefined,
+    writeConsistency: undefined,
+    readConsistency: undefined,
+  });
+  t.match(loadConfig({ QDRANT_URL: 'http://q', QDRANT_READ_CONSISTENCY: '2' }).qdrant, {
+    readConsistency: 2,
+  });
+  for (const [env, message] of [
+    [{ QDRANT_URL: 'q:6333' }, /^QDRANT_URL must be an address/],
+    [{ QDRANT_API_KEY: 'two words' }, /^QDRANT_API_KEY must be at most 4096/],
+    [{ QDRANT_SHARDS: '0' }, /^QDRANT_SHARDS must be a whole number from 1 to 256/],
+    [{ QDRANT_REPLICAS: '17' }, /^QDRANT_REPLICAS must be a whole number from 1 to 16/],
+    [
+      { QDRANT_REPLICAS: '2', QDRANT_WRITE_CONSISTENCY: '3' },
+      /^QDRANT_WRITE_CONSISTENCY must be a whole number from 1 to 2/,
+    ],
+    [
+      { QDRANT_READ_CONSISTENCY: 'most' },
+      /^QDRANT_READ_CONSISTENCY must be majority, quorum, all or a whole/,
+    ],
+  ] as const)
+    t.throws(() => loadConfig(env), { name: 'ConfigError', message });
+});
+
+t.test('TLS with a CA of our own', async (t) => {
+  const folder = t.testdir();
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const made = spawnSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+    ].concat(['-keyout', key, '-out', certificate]),
+    { stdio: 'ignore' },
+  );
+  if (made.status !== 0) return t.comment('no openssl');
+  const server = createSecureServer(
+    { key: await readFile(key), cert: await readFile(certificate) },
+    (_request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"result":{"exists":true,"count":0},"status":"ok","time":0}'),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const vectors = openQdrantVectors(url);
+  await t.rejects(vectors.check(), { message: /cannot be used: self-signed certificate\.$/ });
+  await vectors.close();
+  const program = `import { openQdrantVectors } from ${JSON.stringify(import.meta.resolve('../../src/adapters/vectors/qdrant.ts'))};
+    await openQdrantVectors(${JSON.stringify(url)}).check(); process.exit(0);`;
+  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '--eval', program], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate },
+    stdio: 'inherit',
+  });
+  const [status] = await once(child, 'exit');
+  t.equal(status, 0, 'with NODE_EXTRA_CA_CERTS the same server is trusted');
 });
 
 t.test('ids of points are stable UUIDs, different for other stores', async (t) => {

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Test } from 'tap';
 import type { Delivered } from './verify.ts';
 
 export type Behaviour = (response: ServerResponse, delivered: Delivered) => void;
@@ -16,7 +15,8 @@ export interface Receiver {
 
 const take: Behaviour = (response) => response.writeHead(204).end();
 
-export const startReceiver = async (t: Test): Promise<Receiver> => {
+/** `t`: closes it at its end. */
+export const startReceiver = async (t: { teardown(close: () => Promise<void>): void }): Promise<Receiver> => {
   const deliveries: Delivered[] = [];
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const pieces: Buffer[] = [];

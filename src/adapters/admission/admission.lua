@@ -1,18 +1,21 @@
 --[[
 The decisions of admission: each command is one atomic step. ARGV[1] names it, ARGV[2] is the time ('': the server's).
-All times are microseconds. The constants windowUs, leaseUs, queueLength, queueUs, channels, usage and epochKey come from the
+All times are microseconds. The constants windowUs, leaseUs, queueLength, queueUs, channels and usageChannel come from the
 adapter.
 
-A gate (a subscription and a model) is four keys with a common prefix:
+KEYS[1] is the prefix of a partition's keys, the others are prefixes of gates in it: all in one slot, so a cluster accepts
+what is built from them. A gate (a subscription and a model) is a few keys:
   alive   sorted set: ids that run or wait, by when they expire unless renewed
   queue   sorted set: ids that wait, by number; an id that is alive and not in the queue runs
   starts  list: times of the last starts, oldest first, as many as matter
   memo    hash: the latest limits, the queue's counter, the mean time a slot is held, when a slot last changed hands,
           the last time seen, what was last reported of the window and when
   own     hash: how many starts each process knows to be its own, while processes return from an outage
-`usage` is a channel, and a sorted set of what was reported on it, by time: how full windows are, for processes that lose
-Redis. `epochKey` holds a value that changes when Redis has lost its data. An id is `<process>.<number>`; each process subscribes to a channel of its own.
+The partition has `usage`, a sorted set of what was published on the channel of usage, by time: how full windows are, for
+processes that lose Redis; and `epoch`, a value that changes when Redis has lost its data. An id is `<process>.<number>`;
+each process subscribes to a channel of its own.
 ]]
+local usage, epochKey = KEYS[1] .. 'usage', KEYS[1] .. 'epoch'
 local windowMs, lifeMs = math.ceil(windowUs / 1000), math.ceil(leaseUs / 500)
 
 local now = tonumber(ARGV[2])
@@ -92,7 +95,7 @@ local function report(rate)
   redis.call('ZREMRANGEBYSCORE', usage, '-inf', now - windowUs * 5 / 4)
   redis.call('ZADD', usage, now, word)
   redis.call('PEXPIRE', usage, math.ceil(windowMs * 5 / 4))
-  redis.call('PUBLISH', usage, word)
+  redis.call('PUBLISH', usageChannel, word)
 end
 
 local function start(id, rate)
@@ -144,7 +147,7 @@ local commands = {}
 function commands.admit(id, concurrency, rate, epoch)
   if epoch ~= '' and redis.call('GET', epochKey) ~= epoch then return { 'lost' } end
   concurrency, rate = tonumber(concurrency), tonumber(rate)
-  open(KEYS[1])
+  open(KEYS[2])
   follow()
   removeExpired()
   local living, ahead = redis.call('ZCARD', alive), waiting()
@@ -184,7 +187,7 @@ end
 -- gate; id, time held: removes a runner or a waiter. Repeating it has no effect.
 function commands.release(id, held)
   held = tonumber(held)
-  open(KEYS[1])
+  open(KEYS[2])
   local waited = redis.call('ZREM', queue, id)
   if redis.call('ZREM', alive, id) == 1 and waited == 0 then
     local hold = tonumber(redis.call('HGET', memo, 'hold')) or held
@@ -199,7 +202,7 @@ end
 
 -- gate; id -> ends its wait unless it was started: waits (no longer), estimate; runs; unknown
 function commands.giveUp(id)
-  open(KEYS[1])
+  open(KEYS[2])
   if redis.call('ZREM', queue, id) == 1 then
     redis.call('ZREM', alive, id)
     follow()
@@ -227,8 +230,8 @@ end
 -- were known or not. Expired slots are found here.
 function commands.renew(process)
   local standings, at = {}, 4
-  for _, gate in ipairs(KEYS) do
-    open(gate)
+  for place = 2, #KEYS do
+    open(KEYS[place])
     local unreported, own, rate = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     local runners, waiters = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
     at = at + 5

@@ -2,11 +2,12 @@
 import type { Logger } from 'pino';
 import type { Admission } from '../../ports/admission.ts';
 import { checked } from '../checked.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 import { createLocalAdmission } from './local.ts';
 import type { Rules } from './rules.ts';
 
 export interface AdmissionConfig {
-  readonly redisUrl: string | undefined;
+  readonly redis: RedisAddress | undefined;
   readonly admission: {
     /** During an outage of Redis: refuse with 503, or decide in each process within its portion of the limits. */
     readonly fallback: 'refuse' | 'local';
@@ -17,10 +18,10 @@ export interface AdmissionConfig {
 
 /** Rejects with one sentence for the operator when the service behind it cannot be used. */
 export const openAdmission = async (
-  { redisUrl, admission: { fallback, rules } }: AdmissionConfig,
+  { redis, admission: { fallback, rules } }: AdmissionConfig,
   log: Logger,
 ): Promise<Admission> => {
-  if (redisUrl === undefined) return createLocalAdmission(rules);
+  if (redis === undefined) return createLocalAdmission(rules);
   const { createRedisAdmission } = await import('./redis.ts');
-  return checked(createRedisAdmission(redisUrl, { ...rules, fallback, log }));
+  return checked(createRedisAdmission(redis, { ...rules, fallback, log }));
 };

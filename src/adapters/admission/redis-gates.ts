@@ -2,11 +2,14 @@
 import type { LimitKind } from '../../../schemas/limits.ts';
 import type { AdmissionRequest, LeaseUsage } from '../../ports/admission.ts';
 import { loadScript, RedisConnection, type Script } from '../redis.ts';
+import { partitionOf, partitions } from '../redis-partitions.ts';
 import { type Heartbeat, micro, RedisProcesses } from '../redis-processes.ts';
+import type { RedisAddress } from '../redis-settings.ts';
+import type { Clock } from './clock.ts';
 import type { Rules } from './rules.ts';
 
 interface RedisGatesOptions {
-  readonly url: string;
+  readonly redis: RedisAddress;
   /** First part of every key and channel. */
   readonly prefix: string;
   /** The name of this process, unique among all. */
@@ -16,6 +19,7 @@ interface RedisGatesOptions {
   readonly leaseMs: number;
   /** Milliseconds until a call without a response counts as failed. */
   readonly patience: number;
+  readonly clock: Clock;
   /** Virtual time instead of the server's clock. */
   readonly now?: (() => number) | undefined;
   /** The connection broke: others may decide by themselves from here on. */
@@ -55,7 +59,6 @@ export class RedisGates {
   readonly #connection: RedisConnection;
   readonly #options: RedisGatesOptions;
   readonly #script: Script;
-  readonly #prefix: string;
   readonly #processes: RedisProcesses;
   /** Of messages to this process. */
   readonly channel: string;
@@ -63,25 +66,24 @@ export class RedisGates {
   readonly usageChannel: string;
 
   constructor(options: RedisGatesOptions) {
-    const { url, prefix, patience, process, rules, leaseMs, onLost } = options;
+    const { redis, prefix, patience, process, rules, leaseMs, clock, onLost } = options;
     const channels = `${prefix}admission:process:`;
     this.#options = options;
-    this.#connection = new RedisConnection(url, { patience, onLost });
-    this.#prefix = `${prefix}admission:`;
+    this.#connection = new RedisConnection(redis, { patience, onLost });
     const { windowMs } = rules;
     this.#processes = new RedisProcesses(this.#connection, {
-      prefix: this.#prefix,
+      prefix: `${prefix}admission:`,
       process,
       leaseMs,
       keptMs: windowMs,
+      clock,
       now: options.now,
     });
     this.channel = channels + process;
     this.usageChannel = `${prefix}admission:usage`;
     this.#script = loadScript(new URL('./admission.lua', import.meta.url), {
       channels,
-      usage: this.usageChannel,
-      epochKey: this.#processes.epochKey,
+      usageChannel: this.usageChannel,
       windowUs: micro(windowMs),
       leaseUs: micro(leaseMs),
       queueLength: rules.queueLength,
@@ -93,11 +95,11 @@ export class RedisGates {
     const { concurrency, requests_per_minute } = request.limits;
     const [kind, number, limit] = await this.#run<[Decision['kind'], number, LimitKind]>(
       'admit',
-      [this.gate(request)],
+      [request],
       id,
       concurrency,
       requests_per_minute,
-      this.#processes.epoch,
+      this.#processes.epoch(partitionOf(request.subscription)),
     );
     if (kind === 'started') return { kind, starts: number };
     if (kind === 'lost') return { kind };
@@ -106,18 +108,18 @@ export class RedisGates {
   }
 
   async release({ id, request, heldMs }: Release): Promise<void> {
-    await this.#run('release', [this.gate(request)], id, micro(heldMs));
+    await this.#run('release', [request], id, micro(heldMs));
   }
 
   /** Ends a wait unless the request was started meanwhile. */
   async giveUp(id: string, request: AdmissionRequest): Promise<{ standing: Standing; waitMs: number }> {
-    const [standing, wait = 0] = await this.#run<[Standing, number?]>('giveUp', [this.gate(request)], id);
+    const [standing, wait = 0] = await this.#run<[Standing, number?]>('giveUp', [request], id);
     return { standing, waitMs: wait / 1000 };
   }
 
-  /** Keeps all of it alive in one call; returns the standing of each waiter, in order. */
+  /** Keeps all of it alive in one call, within one partition; returns the standing of each waiter, in order. */
   async renew(holdings: readonly Holdings[]): Promise<Standing[]> {
-    const keys = holdings.map(({ request }) => this.gate(request));
+    const requests = holdings.map(({ request }) => request);
     const values = holdings.flatMap(({ request, starts, own = -1, runners, waiters }) => [
       starts,
       own,
@@ -127,16 +129,19 @@ export class RedisGates {
       ...runners,
       ...waiters,
     ]);
-    return await this.#run<Standing[]>('renew', keys, this.#options.process, ...values);
+    return await this.#run<Standing[]>('renew', requests, this.#options.process, ...values);
   }
 
   heartbeat(since: number, settled: boolean): Promise<Heartbeat> {
     return this.#processes.heartbeat(since, settled);
   }
 
-  /** What was reported to all processes, oldest first. */
+  /** What was reported to all processes, of each gate the oldest first. */
   async usage(): Promise<readonly string[]> {
-    return await this.#connection.use((redis) => redis.zrange(this.usageChannel, 0, '-1'));
+    const all = await this.#connection.use((redis) =>
+      Promise.all(partitions.map((each) => redis.zrange(`${this.#processes.base(each)}usage`, 0, '-1'))),
+    );
+    return all.flat();
   }
 
   depart(): Promise<void> {
@@ -151,18 +156,26 @@ export class RedisGates {
     return this.#connection.close();
   }
 
+  /** Of one partition's requests. */
   #run<Reply>(
     command: string,
-    keys: readonly string[],
+    requests: readonly AdmissionRequest[],
     ...values: readonly (string | number)[]
   ): Promise<Reply> {
     const { now } = this.#options;
     const time = now === undefined ? '' : micro(now());
+    const keys = [this.#base(requests[0] as AdmissionRequest)];
+    for (const request of requests) keys.push(this.gate(request));
     return this.#connection.run(this.#script, keys, [command, time, ...values]) as Promise<Reply>;
   }
 
-  /** The subscription's length tells where it ends, whatever it is made of; the braces keep a gate on one node of a cluster. */
-  gate({ subscription, model }: AdmissionRequest): string {
-    return `${this.#prefix}{${subscription.length}:${subscription}:${model}}:`;
+  #base({ subscription }: AdmissionRequest): string {
+    return this.#processes.base(partitionOf(subscription));
+  }
+
+  /** The subscription's length tells where it ends, whatever it is made of. */
+  gate(request: AdmissionRequest): string {
+    const { subscription, model } = request;
+    return `${this.#base(request)}gate:${subscription.length}:${subscription}:${model}:`;
   }
 }

@@ -18,21 +18,18 @@ export interface Portion {
   readonly established: boolean;
 }
 
-/** How far the clocks of processes and server may seem to differ from what was measured. */
+/** How far the clocks of processes and servers may seem to differ from what was measured. */
 const clockError = 100;
 
 export class Outage {
   readonly #ttlMs: number;
   readonly #clock: Clock;
   #phase: OutagePhase = 'shared';
-  /** When a call last failed, by the server's clock; when Redis first responded after that, by ours. */
+  /** When a call last failed, and when Redis first responded after that. */
   #failedAt = 0;
   #respondedAt: number | undefined;
   #settlingSince = 0;
-  /** By the server's clock. */
   #joinedAt: number | undefined;
-  /** The server's clock minus ours. */
-  #clockOffset = 0;
   #portion: Portion = { replicas: 1, rank: 0, established: false };
 
   constructor(ttlMs: number, clock: Clock) {
@@ -44,7 +41,7 @@ export class Outage {
     return this.#phase;
   }
 
-  /** Processes must have reported since then to count as reconnected; by the server's clock. */
+  /** Processes must have reported since then to count as reconnected. */
   get since(): number {
     return this.#phase === 'shared' ? (this.#joinedAt ?? 0) : this.#failedAt + clockError;
   }
@@ -56,7 +53,7 @@ export class Outage {
   /** A call has failed. Returns the phase that this ends. */
   begin(): OutagePhase {
     const before = this.#phase;
-    this.#failedAt = this.#clock.now() + this.#clockOffset;
+    this.#failedAt = this.#clock.now();
     this.#respondedAt = undefined;
     this.#phase = 'local';
     return before;
@@ -65,8 +62,7 @@ export class Outage {
   /** Returns the phase that this begins, if any. */
   next(beat: Heartbeat): OutagePhase | undefined {
     const now = this.#clock.now();
-    this.#clockOffset = beat.time - now;
-    this.#joinedAt ??= beat.time;
+    this.#joinedAt ??= now;
     this.#respondedAt ??= now;
     const phase = this.#phaseAfter(beat, now, this.#respondedAt);
     // During an outage fewer report than there are; their portions must not be taken.
@@ -83,7 +79,7 @@ export class Outage {
     if (this.#phase === 'local')
       return beat.reportedSince >= this.#portion.replicas || late(respondedAt) ? 'settling' : 'local';
     if (this.#phase === 'settling')
-      return beat.settledSince >= beat.processes || late(this.#settlingSince) ? 'shared' : 'settling';
+      return beat.allSettled || late(this.#settlingSince) ? 'shared' : 'settling';
     return 'shared';
   }
 

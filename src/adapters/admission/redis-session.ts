@@ -1,11 +1,13 @@
 /** Keeps Redis informed of what this process holds: renewals, heartbeats, releases, and outages in between. */
 import type { Logger } from 'pino';
 import type { AdmissionRequest } from '../../ports/admission.ts';
+import { partitionOf } from '../redis-partitions.ts';
 import type { Clock } from './clock.ts';
 import type { Fallback, UnreportedStarts } from './fallback.ts';
 import type { Holdings, RedisGates, Release, Standing } from './redis-gates.ts';
 import type { RedisLease, RedisLeases } from './redis-leases.ts';
 import { Outage } from './redis-outage.ts';
+import { RedisTicks } from './redis-ticks.ts';
 import type { SharedUsage } from './shared-usage.ts';
 
 interface RedisSessionOptions {
@@ -35,18 +37,18 @@ export class RedisSession {
   readonly outage: Outage;
   readonly #options: RedisSessionOptions;
   readonly #orphans = new Map<string, Orphan>();
-  #closed = false;
-  #cancelTick: (() => void) | undefined;
+  readonly #ticks: RedisTicks;
 
   constructor(options: RedisSessionOptions) {
+    const { clock, ttlMs } = options;
     this.#options = options;
-    this.outage = new Outage(options.ttlMs, options.clock);
-    this.tickIn(0);
+    this.outage = new Outage(ttlMs, clock);
+    this.#ticks = new RedisTicks({ clock, ttlMs, outage: this.outage, tick: () => this.#tick() });
   }
 
   /** Nobody waits for this; a release that fails is repeated at the next tick. */
   release(release: Release): void {
-    if (this.#closed) return;
+    if (this.#ticks.closed) return;
     if (this.outage.phase !== 'shared') this.releaseLater(release);
     else this.#sendRelease(release);
   }
@@ -60,8 +62,8 @@ export class RedisSession {
   /** A call has failed. */
   failed(error: unknown): void {
     const before = this.outage.begin();
-    if (before === 'local' || this.#closed) return;
-    const { fallback, usage, log, mode, ttlMs, onOutage } = this.#options;
+    if (before === 'local' || this.#ticks.closed) return;
+    const { fallback, usage, log, mode, onOutage } = this.#options;
     if (before === 'shared') {
       usage.outageBegan();
       fallback.outageBegan();
@@ -70,19 +72,16 @@ export class RedisSession {
         'Redis unavailable: admission is not shared',
       );
     }
-    this.tickIn(Math.random() * Math.min(ttlMs / 4, 500));
+    this.#ticks.soon();
     onOutage();
   }
 
   tickIn(milliseconds: number): void {
-    if (this.#closed) return;
-    this.#cancelTick?.();
-    this.#cancelTick = this.#options.clock.after(milliseconds, () => void this.#tick());
+    this.#ticks.in(milliseconds);
   }
 
   close(): void {
-    this.#closed = true;
-    this.#cancelTick?.();
+    this.#ticks.close();
   }
 
   #sendRelease(release: Release): void {
@@ -103,7 +102,7 @@ export class RedisSession {
       usage.repliedAt = clock.now();
       usage.prune();
       if (beat.lost && this.outage.phase === 'shared') throw dataLost();
-      if (!this.#closed) {
+      if (!this.#ticks.closed) {
         const begun = this.outage.next(beat);
         if (begun === 'settling') this.#options.onSettling();
         this.#releaseOrphans();
@@ -113,19 +112,10 @@ export class RedisSession {
       fallback.prune();
       this.failed(error);
     }
-    this.tickIn(this.#pause());
   }
 
   get #settled(): boolean {
     return this.outage.phase !== 'local';
-  }
-
-  /** With jitter: after an outage processes do not all reconnect at the same moment. */
-  #pause(): number {
-    const quarter = this.#options.ttlMs / 4;
-    // Requests wait while processes settle.
-    const longest = { shared: quarter, local: 500, settling: 50 }[this.outage.phase];
-    return Math.min(quarter, longest) * (0.75 + Math.random() / 4);
   }
 
   #releaseOrphans(): void {
@@ -195,16 +185,20 @@ const collect = (
 /** Ids and gates in one call: well under a millisecond of the server's time. */
 const batchSize = 500;
 
+/** Each of one partition. */
 const batches = (all: readonly Holdings[]): Holdings[][] => {
   const cut: Holdings[][] = [];
-  let size = batchSize;
+  const open = new Map<number, { readonly batch: Holdings[]; size: number }>();
   for (const holdings of all) {
-    if (size >= batchSize) {
-      cut.push([]);
-      size = 0;
+    const partition = partitionOf(holdings.request.subscription);
+    let last = open.get(partition);
+    if (last === undefined || last.size >= batchSize) {
+      last = { batch: [], size: 0 };
+      open.set(partition, last);
+      cut.push(last.batch);
     }
-    cut.at(-1)?.push(holdings);
-    size += 1 + holdings.runners.length + holdings.waiters.length;
+    last.batch.push(holdings);
+    last.size += 1 + holdings.runners.length + holdings.waiters.length;
   }
   return cut;
 };

@@ -5,6 +5,7 @@ import { Observable } from 'rxjs';
 import { fail } from '../../errors.ts';
 import type { Admission, AdmissionRequest, AdmissionStats, Lease } from '../../ports/admission.ts';
 import { type Channel, openChannel } from '../redis-channel.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Fallback } from './fallback.ts';
 import { RedisGates } from './redis-gates.ts';
@@ -28,8 +29,8 @@ export interface RedisAdmissionOptions extends Partial<Rules> {
   readonly clock?: Clock;
 }
 
-export const createRedisAdmission = (url: string, options: RedisAdmissionOptions = {}): Admission =>
-  new RedisAdmission(url, options);
+export const createRedisAdmission = (redis: RedisAddress, options: RedisAdmissionOptions = {}): Admission =>
+  new RedisAdmission(redis, options);
 
 class RedisAdmission implements Admission {
   readonly #gates: RedisGates;
@@ -42,17 +43,18 @@ class RedisAdmission implements Admission {
   readonly #fallback: Fallback;
   #closed = false;
 
-  constructor(url: string, options: RedisAdmissionOptions) {
+  constructor(redis: RedisAddress, options: RedisAdmissionOptions) {
     const { prefix = 'sluice:', ttlMs = 12_000, fallback = 'local', patience = 1_000, log } = options;
     const { clock = monotonicClock } = options;
     const rules = { ...usualRules, ...options };
     const refuses = fallback === 'refuse';
     const process = randomBytes(8).toString('hex');
     this.#gates = new RedisGates({
-      url,
+      redis,
       prefix,
       process,
       rules,
+      clock,
       // Expired slots are found at the next tick of a process with waiters: a quarter of the time is left for that.
       leaseMs: (ttlMs * 3) / 4,
       patience,
@@ -104,7 +106,7 @@ class RedisAdmission implements Admission {
       windowMs: rules.windowMs,
     });
     this.#channel = openChannel({
-      url,
+      redis,
       channels: [this.#gates.channel, this.#gates.usageChannel],
       patience,
       onMessage: (channel, text) => {

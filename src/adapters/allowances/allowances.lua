@@ -1,8 +1,11 @@
 --[[
 What is used of allowances: each command is one atomic step. ARGV[1] names it, ARGV[2] is the time ('': the server's).
-Times are microseconds, amounts whole numbers below 2^53. The constants prefix, leaseUs, processes (a sorted set: when
-each process counts as dead), epochKey and usage come from the adapter.
+Times are microseconds, amounts whole numbers below 2^53. The constants leaseUs and usageChannel come from the adapter.
 
+KEYS[1] is the prefix of a partition's keys: all in one slot, so a cluster accepts what is built from it.
+  processes              sorted set: when each process counts as dead
+  epoch                  a value that changes when Redis has lost its data
+  usage                  sorted set: what was published on the channel of usage, by time
   held:<name>            hash: how much each process holds; it counts while the process is alive
   window:<name>:times    sorted set: entries by when they were reserved
   window:<name>:amounts  hash: how much each entry counts, behind a '*' while it is not settled
@@ -13,6 +16,8 @@ each process counts as dead), epochKey and usage come from the adapter.
   shares:<process>       hash: how much of each period it may use while Redis is unavailable; counts as reserved
   dead                   sorted set: processes that died, by when what they left is to be looked up
 ]]
+local prefix = KEYS[1]
+local processes, epochKey, usage = prefix .. 'processes', prefix .. 'epoch', prefix .. 'usage'
 local now = tonumber(ARGV[2])
 if not now then
   local time = redis.call('TIME')
@@ -106,7 +111,7 @@ local function report(claim)
   redis.call('ZREMRANGEBYSCORE', usage, '-inf', now - claim.span * 5 / 4)
   redis.call('ZADD', usage, now, word)
   redis.call('PEXPIRE', usage, math.ceil(claim.span / 800))
-  redis.call('PUBLISH', usage, word)
+  redis.call('PUBLISH', usageChannel, word)
 end
 
 function window.take(claim, _, id, age)
@@ -226,13 +231,14 @@ end
 local commands = {}
 
 -- process, id, epoch ('': unknown), age ('': a new one; else how old one is that may be known), claims
--- -> reserved, sums of periods; exhausted, index, left, wait (-1: not by waiting); unseeded, indexes of periods; lost; taken
+-- -> reserved, number of claims, left of each, sums of periods; exhausted, index, left, wait (-1: not by waiting); unseeded, indexes of periods; lost; taken
 function commands.reserve(process, id, epoch, age)
   if epoch ~= '' and redis.call('GET', epochKey) ~= epoch then return { 'lost' } end
   local claims, key = readClaims(7), reservations(process)
   local known = redis.call('HGET', key, id)
   if known and age ~= '' then return { 'reserved' } end
   if known and known ~= 'settled' then return { 'taken' } end
+  local left = {}
   if age == '' then
     local unseeded, needed = { 'unseeded' }, {}
     for i, claim in ipairs(claims) do
@@ -248,13 +254,16 @@ function commands.reserve(process, id, epoch, age)
         local wait = amount <= claim.limit and kinds[claim.kind].wait(claim, claim.limit - amount) or -1
         return { 'exhausted', i, math.max(0, claim.limit - used), wait }
       end
+      left[i] = math.max(0, claim.limit - used - amount)
     end
   end
   for i, claim in ipairs(claims) do
     kinds[claim.kind].take(claim, process, entryOf(id, i), number(age))
   end
   redis.call('HSET', key, id, encode(claims, number(age)))
-  return { 'reserved', unpack(sumsOf(claims)) }
+  local reply = { 'reserved', #left, unpack(left) }
+  for _, sum in ipairs(sumsOf(claims)) do table.insert(reply, sum) end
+  return reply
 end
 
 -- process, id; what each claim used -> sums of periods

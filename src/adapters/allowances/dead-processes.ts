@@ -34,36 +34,42 @@ export class DeadProcesses {
   /** Settles by its last usage events, which may be on their way to the ledger; the rest later. */
   async died({ process, charges, cutOff }: DeadProcess): Promise<void> {
     const { counters, graceMs } = this.#options;
-    const left = new Set(await counters.reservations(process));
-    const known = charges.filter(({ id }) => left.has(id));
-    await inTurns(known, ({ id, cost }) => counters.charge(process, id, cost));
+    const costs = new Map(charges.map(({ id, cost }) => [id, cost]));
+    await inTurns(await counters.reservations(process), async (entry) => {
+      const cost = costs.get(entry.id);
+      if (cost !== undefined) await counters.charge(entry, cost);
+    });
     await counters.died(process, cutOff, graceMs);
   }
 
-  /** Takes up the next process that is due; nobody waits for the ledger. */
+  /** Takes up processes that are due; nobody waits for the ledger. */
   async look(): Promise<void> {
     if (this.#working) return;
-    const remains = await this.#options.counters.due();
-    if (remains === undefined) return;
+    const due = await this.#options.counters.due();
+    if (due.length === 0) return;
     this.#working = true;
-    this.#settle(remains)
-      .catch((error: unknown) => {
+    void this.#settleAll(due).finally(() => {
+      this.#working = false;
+    });
+  }
+
+  async #settleAll(due: readonly Remains[]): Promise<void> {
+    for (const remains of due)
+      await this.#settle(remains).catch((error: unknown) => {
         const { process } = remains;
         this.#options.log?.warn({ err: error, process }, 'reservations of a dead process not settled yet');
-      })
-      .finally(() => {
-        this.#working = false;
       });
   }
 
-  async #settle({ process, ids, since }: Remains): Promise<void> {
+  async #settle({ partition, process, ids, since }: Remains): Promise<void> {
     const { counters, log } = this.#options;
+    const charge = (id: string, cost: number) => counters.charge({ partition, process, id }, cost);
     const charges = ids.length === 0 ? [] : await this.#find(ids, since);
-    await inTurns(charges, ({ id, cost }) => counters.charge(process, id, cost));
+    await inTurns(charges, ({ id, cost }) => charge(id, cost));
     const found = new Set(charges.map(({ id }) => id));
     const unbilled = ids.filter((id) => !found.has(id));
-    await inTurns(unbilled, (id) => counters.charge(process, id, 0));
-    if (ids.length < most) await counters.release(process);
+    await inTurns(unbilled, (id) => charge(id, 0));
+    if (ids.length < most) await counters.release({ partition, process });
     if (ids.length > 0)
       log?.info({ process, billed: found.size, released: unbilled.length }, 'dead process settled');
   }

@@ -24,14 +24,22 @@ export class LocalReservation implements Reservation {
   readonly claims: readonly Claim[];
   readonly #counters: readonly Counter[];
   readonly #taken: number[] = [];
+  readonly #at: number;
   #settled = false;
   declare onSettled?: () => void;
 
   constructor(claims: readonly Claim[], counters: readonly Counter[], now: number) {
     this.claims = claims;
     this.#counters = counters;
+    this.#at = now;
     for (let index = 0; index < claims.length; index++)
       this.#taken.push(counters[index]?.take(claims[index]?.amount ?? 0, now) ?? 0);
+  }
+
+  left(index: number): number | undefined {
+    const limit = this.claims[index]?.allowance.limit ?? 0;
+    const used = this.#counters[index]?.used(this.#at);
+    return used === undefined ? undefined : Math.max(0, limit - used);
   }
 
   settle(used: readonly number[]): void {

@@ -20,16 +20,14 @@ export interface AllowancesOptions {
 
 /** Rejects with one sentence for the operator when the service behind it cannot be used. */
 export const openAllowances = async (
-  { redisUrl, admission: { fallback, rules } }: AdmissionConfig,
+  { redis, admission: { fallback, rules } }: AdmissionConfig,
   options: AllowancesOptions,
 ): Promise<Allowances> => {
   const { process, ledger, log } = options;
   const spent = (allowance: Allowance) => options.spent(allowance);
-  if (redisUrl === undefined) return new LocalAllowances({ spent });
+  if (redis === undefined) return new LocalAllowances({ spent });
   const { RedisAllowances } = await import('./redis.ts');
   const markCutOff = (isCutOff: boolean) => options.markCutOff(isCutOff);
   const ttl = rules?.ttlMs === undefined ? {} : { ttlMs: rules.ttlMs };
-  return checked(
-    new RedisAllowances(redisUrl, { process, spent, ledger, markCutOff, fallback, log, ...ttl }),
-  );
+  return checked(new RedisAllowances(redis, { process, spent, ledger, markCutOff, fallback, log, ...ttl }));
 };

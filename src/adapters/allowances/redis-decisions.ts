@@ -70,7 +70,6 @@ export class RedisDecisions {
   /** False: to be tried again. */
   async #attempt(reservation: RedisReservation, again: boolean): Promise<boolean> {
     const { counters, session, reservations, usage, clock } = this.#options;
-    const { process, id, claims } = reservation;
     if (session.outage.phase === 'settling') {
       if (session.closed) throw unavailable();
       return false;
@@ -79,7 +78,7 @@ export class RedisDecisions {
     const { outages } = session;
     let decision: Decision;
     try {
-      decision = await counters.reserve(process, id, claims, again ? 0 : undefined);
+      decision = await counters.reserve(reservation, reservation.claims, again ? 0 : undefined);
     } catch (error) {
       // Until it is known whether Redis has it.
       reservations.disown(reservation);
@@ -92,11 +91,12 @@ export class RedisDecisions {
 
   async #follow(decision: Decision, reservation: RedisReservation, outages: number): Promise<boolean> {
     const { session, reservations, periods, fallback, clock } = this.#options;
-    const { process, id, claims } = reservation;
+    const { process, id, key, claims } = reservation;
     switch (decision.kind) {
       case 'reserved':
         // Where one that lasts ends, another process may be the only one to know.
-        if (process !== lasting) reservation.own = fallback.adopt(id, claims);
+        if (process !== lasting) reservation.own = fallback.adopt(key, claims);
+        reservation.leftOfEach = decision.left;
         reservations.granted(reservation, outages);
         periods.seen(claims, decision.sums, clock.now());
         return true;
@@ -115,11 +115,11 @@ export class RedisDecisions {
 
   #decideHere(reservation: RedisReservation): boolean {
     const { mode, reservations, session, fallback } = this.#options;
-    const { id, claims } = reservation;
+    const { key, claims } = reservation;
     if (mode === 'refuse' || reservations.size > mostOpen) throw unavailable();
     if (claims.some(({ allowance: { span }, amount }) => span.kind === 'period' && amount > 0))
       this.#markCutOff(true);
-    reservation.own = fallback.reserve(id, claims, session.outage.portion);
+    reservation.own = fallback.reserve(key, claims, session.outage.portion);
     reservation.standing = 'reserved';
     return true;
   }

@@ -8,12 +8,17 @@ export type Standing = 'asking' | 'reserved' | 'settled' | 'unwanted';
 export class RedisReservation implements Reservation {
   readonly id: string;
   readonly claims: readonly Claim[];
-  /** Under which process Redis has it. */
+  /** Where Redis has it: the partition of all that it claims, and the process. */
+  readonly partition: number;
   readonly process: string;
+  /** A call that claims in several partitions has a reservation with its id in each. */
+  readonly key: string;
   /** When it was reserved, by the clock of this process. */
   readonly at: number;
   standing: Standing = 'asking';
   used: readonly number[] = [];
+  /** Of each claim's allowance, where Redis decided. */
+  leftOfEach: readonly number[] = [];
   /** What it counts for in this process. */
   own: OwnPart | undefined;
   /** The outage after which Redis last had it; undefined: never. */
@@ -21,14 +26,21 @@ export class RedisReservation implements Reservation {
   readonly #onSettled: (reservation: RedisReservation) => void;
 
   constructor(
-    { id, claims, process, at }: Pick<RedisReservation, 'id' | 'claims' | 'process' | 'at'>,
+    reservation: Pick<RedisReservation, 'id' | 'claims' | 'partition' | 'process' | 'at'>,
     onSettled: (reservation: RedisReservation) => void,
   ) {
+    const { id, claims, partition, process, at } = reservation;
     this.id = id;
     this.claims = claims;
+    this.partition = partition;
     this.process = process;
+    this.key = `${partition}:${id}`;
     this.at = at;
     this.#onSettled = onSettled;
+  }
+
+  left(index: number): number | undefined {
+    return this.leftOfEach[index];
   }
 
   settle(used: readonly number[]): void {

@@ -1,7 +1,8 @@
 /** The reservations of this process: sends their settlements to Redis, and reports them again after an outage. */
 import type { Clock } from '../admission/clock.ts';
+import { byPartition } from '../redis-partitions.ts';
 import { inTurns, type Periods } from './periods.ts';
-import { lasting, type RedisCounters } from './redis-counters.ts';
+import { type Entry, lasting, type RedisCounters } from './redis-counters.ts';
 import type { RedisReservation } from './redis-reservation.ts';
 
 interface RedisReservationsOptions {
@@ -16,10 +17,10 @@ interface RedisReservationsOptions {
 
 export class RedisReservations {
   readonly #options: RedisReservationsOptions;
-  /** Asked for, not settled, or settled and Redis may not know. */
+  /** Asked for, not settled, or settled and Redis may not know; by their keys. */
   readonly #open = new Map<string, RedisReservation>();
   /** Settled, but still remembered by Redis in case the reply was lost. */
-  #settled: string[] = [];
+  #settled: Entry[] = [];
   readonly #sending = new Set<Promise<void>>();
 
   constructor(options: RedisReservationsOptions) {
@@ -31,11 +32,11 @@ export class RedisReservations {
   }
 
   add(reservation: RedisReservation): void {
-    this.#open.set(reservation.id, reservation);
+    this.#open.set(reservation.key, reservation);
   }
 
-  remove({ id }: RedisReservation): void {
-    this.#open.delete(id);
+  remove({ key }: RedisReservation): void {
+    this.#open.delete(key);
   }
 
   /** Redis has it, since it was asked after so many outages. */
@@ -66,8 +67,8 @@ export class RedisReservations {
         (standing === 'reserved' || standing === 'settled') && reportedAfter !== outages,
     );
     await inTurns(unreported, async (reservation) => {
-      const { process, id, claims, at } = reservation;
-      await counters.reserve(process, id, claims, clock.now() - at);
+      const { process, claims, at } = reservation;
+      await counters.reserve(reservation, claims, clock.now() - at);
       reservation.reportedAfter = outages;
       if (process === lasting && reservation.standing === 'reserved') this.remove(reservation);
     });
@@ -82,15 +83,26 @@ export class RedisReservations {
   /** Requests whose replies were lost may have been carried out later. */
   async releaseUnknown(): Promise<void> {
     const { counters, process } = this.#options;
-    const ids = (await counters.reservations(process)).filter((id) => !this.#open.has(id));
-    await inTurns(ids, (id) => counters.charge(process, id, 0));
-    await counters.forget(ids);
+    const all = await counters.reservations(process);
+    const unknown = all.filter(({ partition, id }) => !this.#open.has(`${partition}:${id}`));
+    await inTurns(unknown, (entry) => counters.charge(entry, 0));
+    await this.#forget(unknown);
   }
 
   async forgetSettled(): Promise<void> {
     const settled = this.#settled;
     this.#settled = [];
-    await this.#options.counters.forget(settled);
+    await this.#forget(settled);
+  }
+
+  async #forget(entries: readonly Entry[]): Promise<void> {
+    const groups = byPartition(entries, ({ partition }) => partition);
+    await inTurns(groups, ([partition, some]) =>
+      this.#options.counters.forget(
+        partition,
+        some.map(({ id }) => id),
+      ),
+    );
   }
 
   /** Resolves when Redis has replied to all settlements, or has not in time. */
@@ -100,11 +112,11 @@ export class RedisReservations {
 
   #send(reservation: RedisReservation): void {
     const { counters, periods, clock, onFailed } = this.#options;
-    const { process, id, claims, used } = reservation;
-    const sending = counters.settle(process, id, used).then((sums) => {
+    const { partition, process, id, key, claims, used } = reservation;
+    const sending = counters.settle(reservation, used).then((sums) => {
       periods.seen(claims, sums, clock.now());
-      if (this.#open.get(id) === reservation) this.remove(reservation);
-      if (process !== lasting) this.#settled.push(id);
+      if (this.#open.get(key) === reservation) this.remove(reservation);
+      if (process !== lasting) this.#settled.push({ partition, process, id });
     }, onFailed);
     this.#sending.add(sending);
     void sending.finally(() => this.#sending.delete(sending));

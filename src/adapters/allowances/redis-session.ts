@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../admission/clock.ts';
 import { Outage } from '../admission/redis-outage.ts';
 import { dataLost } from '../admission/redis-session.ts';
+import { RedisTicks } from '../admission/redis-ticks.ts';
 import type { SharedUsage } from '../admission/shared-usage.ts';
 import type { Fallback } from './fallback.ts';
 import { inTurns, type Periods } from './periods.ts';
@@ -35,25 +36,25 @@ export class RedisSession {
   /** Calls that failed so far: what was reported before the last of them may be lost. */
   #outages = 0;
   #raisedAfter = 0;
-  #closed = false;
-  #cancelTick: (() => void) | undefined;
+  readonly #ticks: RedisTicks;
   #onStarted: (() => void) | undefined;
 
   constructor(options: RedisSessionOptions) {
+    const { clock, ttlMs } = options;
     this.#options = options;
-    this.outage = new Outage(options.ttlMs, options.clock);
+    this.outage = new Outage(ttlMs, clock);
     this.started = new Promise((resolve) => {
       this.#onStarted = resolve;
     });
-    this.tickIn(0);
+    this.#ticks = new RedisTicks({ clock, ttlMs, outage: this.outage, tick: () => this.#tick() });
   }
 
   /** A call has failed. */
   failed(error: unknown): void {
     const before = this.outage.begin();
     this.#outages++;
-    if (before === 'local' || this.#closed) return;
-    const { fallback, usage, log, mode, ttlMs } = this.#options;
+    if (before === 'local' || this.#ticks.closed) return;
+    const { fallback, usage, log, mode } = this.#options;
     if (before === 'shared') {
       usage.outageBegan();
       fallback.outageBegan();
@@ -62,12 +63,12 @@ export class RedisSession {
         'Redis unavailable: allowances are not shared',
       );
     }
-    this.tickIn(Math.random() * Math.min(ttlMs / 4, 500));
+    this.#ticks.soon();
     this.#phaseChanged();
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#ticks.closed;
   }
 
   get outages(): number {
@@ -76,21 +77,18 @@ export class RedisSession {
 
   /** Resolves when requests need not wait for processes to settle any more. */
   async decided(): Promise<void> {
-    while (this.outage.phase === 'settling' && !this.#closed)
+    while (this.outage.phase === 'settling' && !this.#ticks.closed)
       await new Promise<void>((resolve) => {
         this.#waiting.add(resolve);
       });
   }
 
   tickIn(milliseconds: number): void {
-    if (this.#closed) return;
-    this.#cancelTick?.();
-    this.#cancelTick = this.#options.clock.after(milliseconds, () => void this.#tick());
+    this.#ticks.in(milliseconds);
   }
 
   close(): void {
-    this.#closed = true;
-    this.#cancelTick?.();
+    this.#ticks.close();
     this.#phaseChanged();
   }
 
@@ -110,20 +108,12 @@ export class RedisSession {
       usage.repliedAt = clock.now();
       usage.prune();
       if (beat.lost) throw dataLost();
-      if (!this.#closed && this.outage.next(beat) === 'shared') await this.#recover();
-      if (!this.#closed && this.outage.phase === 'shared') await this.#maintain();
+      if (!this.#ticks.closed && this.outage.next(beat) === 'shared') await this.#recover();
+      if (!this.#ticks.closed && this.outage.phase === 'shared') await this.#maintain();
     } catch (error) {
       this.failed(error);
     }
     this.#onStarted?.();
-    this.tickIn(this.#pause());
-  }
-
-  /** With jitter: after an outage processes do not all reconnect at the same moment. */
-  #pause(): number {
-    const quarter = this.#options.ttlMs / 4;
-    const longest = { shared: quarter, local: 500, settling: 50 }[this.outage.phase];
-    return Math.min(quarter, longest) * (0.75 + Math.random() / 4);
   }
 
   /** Redis may have lost what it had, and never had what was decided here. */

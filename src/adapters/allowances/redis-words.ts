@@ -6,7 +6,8 @@ import { micro } from '../redis-processes.ts';
 export type Sums = readonly number[];
 
 export type Decision =
-  | { readonly kind: 'reserved'; readonly sums: Sums }
+  /** `left` of each claim's allowance; none where it was reserved before. */
+  | { readonly kind: 'reserved'; readonly left: readonly number[]; readonly sums: Sums }
   /** `waitMs` is negative where time alone does not help. */
   | { readonly kind: 'exhausted'; readonly index: number; readonly left: number; readonly waitMs: number }
   | { readonly kind: 'unseeded'; readonly indexes: readonly number[] }
@@ -17,8 +18,11 @@ export type DecisionReply = [Decision['kind'], ...number[]];
 
 /** Indexes begin with 1 there. */
 export const decisionOf = ([kind, ...numbers]: DecisionReply): Decision => {
+  if (kind === 'reserved') {
+    const [claims = 0, ...rest] = numbers;
+    return { kind, left: rest.slice(0, claims), sums: rest.slice(claims) };
+  }
   const [index = 0, left = 0, wait = -1] = numbers;
-  if (kind === 'reserved') return { kind, sums: numbers };
   if (kind === 'unseeded') return { kind, indexes: numbers.map((each) => each - 1) };
   if (kind === 'exhausted') return { kind, index: index - 1, left, waitMs: wait / 1000 };
   return { kind };

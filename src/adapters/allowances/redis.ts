@@ -15,14 +15,17 @@ import type { Ledger } from '../../ports/ledger.ts';
 import { type Clock, monotonicClock } from '../admission/clock.ts';
 import { SharedUsage } from '../admission/shared-usage.ts';
 import { type Channel, openChannel } from '../redis-channel.ts';
+import { byPartition } from '../redis-partitions.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 import { DeadProcesses } from './dead-processes.ts';
 import { Fallback } from './fallback.ts';
-import { Periods } from './periods.ts';
-import { lasting, RedisCounters } from './redis-counters.ts';
+import { inTurns, Periods } from './periods.ts';
+import { lasting, partitionOfAllowance, RedisCounters } from './redis-counters.ts';
 import { RedisDecisions } from './redis-decisions.ts';
 import { RedisReservation } from './redis-reservation.ts';
 import { RedisReservations } from './redis-reservations.ts';
 import { RedisSession } from './redis-session.ts';
+import { partsOf, reserveAll } from './several-partitions.ts';
 
 export interface RedisAllowancesOptions {
   /** The name of this process: that of its journal. */
@@ -66,16 +69,17 @@ export class RedisAllowances implements Allowances {
   readonly #graceMs: number;
   #closed = false;
 
-  constructor(url: string, options: RedisAllowancesOptions) {
+  constructor(redis: RedisAddress, options: RedisAllowancesOptions) {
     const { process, prefix = 'sluice:', ttlMs = 12_000, patience = 1_000, graceMs = 60_000 } = options;
     const { fallback = 'local', clock = monotonicClock, ledger, log, wallClock = Date.now } = options;
     this.#options = options;
     this.#clock = clock;
     this.#graceMs = graceMs;
     this.#counters = new RedisCounters({
-      url,
+      redis,
       prefix,
       process,
+      clock,
       leaseMs: (ttlMs * 3) / 4,
       patience,
       now: options.clock === undefined ? undefined : () => clock.now(),
@@ -125,7 +129,7 @@ export class RedisAllowances implements Allowances {
       wallClock,
     });
     this.#channel = openChannel({
-      url,
+      redis,
       channels: [this.#counters.usageChannel],
       patience,
       onMessage: (_, text) => this.#usage.heard(text),
@@ -139,11 +143,8 @@ export class RedisAllowances implements Allowances {
 
   reserve(id: string, claims: readonly Claim[], options: ReserveOptions = {}): Observable<Reservation> {
     return new Observable((subscriber) => {
-      const process = options.lasting === true ? lasting : this.#options.process;
-      const at = this.#clock.now();
-      const reservation = new RedisReservation({ id, claims, process, at }, this.#reservations.settle);
-      this.#decisions.decide(reservation, options.again === true).then(
-        () => {
+      this.#reserve(id, claims, options).then(
+        (reservation) => {
           // The client is gone.
           if (subscriber.closed) reservation.settle(claims.map(() => 0));
           subscriber.next(reservation);
@@ -154,8 +155,24 @@ export class RedisAllowances implements Allowances {
     });
   }
 
-  async settle({ id, cost }: Charge): Promise<void> {
-    await this.#counters.charge(lasting, id, cost);
+  async #reserve(id: string, claims: readonly Claim[], options: ReserveOptions): Promise<Reservation> {
+    const process = options.lasting === true ? lasting : this.#options.process;
+    const at = this.#clock.now();
+    const again = options.again === true;
+    const parts = partsOf(claims).map(([partition, some]) => {
+      const wanted = { id, claims: some, partition, process, at };
+      return new RedisReservation(wanted, this.#reservations.settle);
+    });
+    const [only] = parts;
+    if (only === undefined || parts.length > 1)
+      return reserveAll(claims, parts, (part) => this.#decisions.decide(part, again));
+    await this.#decisions.decide(only, again);
+    return only;
+  }
+
+  async settle({ id, cost }: Charge, names: readonly string[]): Promise<void> {
+    const claimed = new Set(names.map(partitionOfAllowance));
+    for (const partition of claimed) await this.#counters.charge({ partition, process: lasting, id }, cost);
   }
 
   died(dead: DeadProcess): Promise<void> {
@@ -167,16 +184,22 @@ export class RedisAllowances implements Allowances {
   }
 
   async used(allowances: readonly Allowance[]): Promise<readonly Used[]> {
-    const sums = await this.#counters.used(allowances);
-    const unseeded = allowances.filter((_, index) => (sums[2 * index] ?? 0) < 0);
+    const found = new Map<Allowance, Used>();
+    const unseeded: Allowance[] = [];
+    const groups = byPartition(allowances, ({ name }) => partitionOfAllowance(name));
+    await inTurns(groups, async ([partition, some]) => {
+      const sums = await this.#counters.used(partition, some);
+      for (const [index, allowance] of some.entries()) {
+        const [used = 0, reserved = 0] = sums.slice(2 * index);
+        if (used < 0) unseeded.push(allowance);
+        else found.set(allowance, { used, reserved });
+      }
+    });
     if (unseeded.length > 0) {
       await this.#decisions.seed(unseeded);
       return this.used(allowances);
     }
-    return allowances.map((_, index) => ({
-      used: sums[2 * index] ?? 0,
-      reserved: sums[2 * index + 1] ?? 0,
-    }));
+    return allowances.map((allowance) => found.get(allowance) ?? { used: 0, reserved: 0 });
   }
 
   async check(): Promise<void> {

@@ -4,6 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import { exponentialBackoff } from '../../backoff.ts';
+import {
+  type CredentialSource,
+  type Credentials,
+  fixedCredentials,
+  type WebIdentity,
+  webIdentityCredentials,
+} from './s3-credentials.ts';
+import { readWords, reasonIn } from './s3-xml.ts';
 
 export interface S3Settings {
   /** `https://s3.eu-central-1.amazonaws.com`, `http://minio:9000` … */
@@ -14,11 +22,24 @@ export interface S3Settings {
   /** What every key begins with: empty, or ending in a slash. */
   readonly prefix: string;
   readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+  readonly credentials: Credentials | WebIdentity;
+  /** Of every object that is written; undefined: as the bucket is configured. */
+  readonly encryption?: Encryption | undefined;
   /** The bucket stands in the path, and not in the host's name. */
   readonly pathStyle: boolean;
 }
+
+/** By the store, with its own keys or with one of its key management service. */
+export interface Encryption {
+  readonly method: 'AES256' | 'aws:kms';
+  readonly keyId: string | undefined;
+}
+
+/** Of the links that clients get. */
+export const linkOrigin = ({ publicEndpoint, endpoint, bucket, pathStyle }: S3Settings): string => {
+  const { protocol, host } = new URL(publicEndpoint ?? endpoint);
+  return `${protocol}//${pathStyle ? '' : `${bucket}.`}${host}`;
+};
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -45,11 +66,28 @@ const passing = new Set([429, 500, 502, 503, 504]);
 export class S3Client {
   readonly #settings: S3Settings;
   readonly #agent = new Agent({ ...timeouts, connections });
+  readonly #source: CredentialSource;
   /** Signing keys of the day. */
   #signingKeys = new Map<string, ArrayBuffer>();
 
   constructor(settings: S3Settings) {
     this.#settings = settings;
+    const { credentials } = settings;
+    this.#source =
+      'roleArn' in credentials
+        ? webIdentityCredentials(credentials, this.#agent)
+        : fixedCredentials(credentials);
+  }
+
+  /** Of a request that creates an object. */
+  get encryptionHeaders(): Readonly<Record<string, string>> {
+    const { encryption } = this.#settings;
+    if (encryption === undefined) return {};
+    const { method, keyId } = encryption;
+    return {
+      'x-amz-server-side-encryption': method,
+      ...(keyId !== undefined && { 'x-amz-server-side-encryption-aws-kms-key-id': keyId }),
+    };
   }
 
   /** Any answer but a passing failure; its body is to be read or dumped. */
@@ -70,18 +108,20 @@ export class S3Client {
   /** Rejects unless the answer is a success or one of `also`; its words out. */
   async ask(request: S3Request, also: readonly number[] = []): Promise<{ status: number; words: string }> {
     const { statusCode: status, body } = await this.send(request);
-    const words = await wordsOf(body);
+    const words = await readWords(body, longestWords);
     if ((status < 200 || status > 299) && !also.includes(status)) throw refusal(request, status, words);
     return { status, words };
   }
 
-  /** An address that anybody may GET for so long. */
+  /** An address that anybody may GET for so long, but no longer than the credentials are valid. */
   async link(key: string, seconds: number): Promise<string> {
     const { publicEndpoint, endpoint } = this.#settings;
     const url = this.#url(publicEndpoint ?? endpoint, key);
-    url.searchParams.set('X-Amz-Expires', String(Math.min(longestLink, Math.max(1, Math.floor(seconds)))));
-    const signer = new AwsV4Signer({ ...this.#credentials(), method: 'GET', url: url.href, signQuery: true });
-    return (await signer.sign()).url.href;
+    const lifetime = Math.min(longestLink, Math.max(1, Math.floor(seconds)));
+    url.searchParams.set('X-Amz-Expires', String(lifetime));
+    const credentials = await this.#source.get(lifetime);
+    const unsigned = { method: 'GET', url: url.href, signQuery: true };
+    return (await new AwsV4Signer({ ...this.#signing(credentials), ...unsigned }).sign()).url.href;
   }
 
   async close(): Promise<void> {
@@ -93,7 +133,8 @@ export class S3Client {
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
     const length = body?.reduce((sum, piece) => sum + piece.length, 0);
     const unsigned = { method, url: url.href, headers: { ...headers } };
-    const signed = await new AwsV4Signer({ ...this.#credentials(), ...unsigned }).sign();
+    const credentials = await this.#source.get();
+    const signed = await new AwsV4Signer({ ...this.#signing(credentials), ...unsigned }).sign();
     return send(signed.url, {
       method,
       headers: {
@@ -120,31 +161,20 @@ export class S3Client {
     return url;
   }
 
-  #credentials() {
-    const { accessKeyId, secretAccessKey, region } = this.#settings;
-    // A key a day would pile up.
+  #signing({ accessKeyId, secretAccessKey, sessionToken }: Credentials) {
+    // A key a day, or with every renewal, would pile up.
     if (this.#signingKeys.size > 8) this.#signingKeys = new Map();
-    return { accessKeyId, secretAccessKey, region, service: 's3', cache: this.#signingKeys };
+    return {
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== undefined && { sessionToken }),
+      region: this.#settings.region,
+      service: 's3',
+      cache: this.#signingKeys,
+    };
   }
 }
 
-const wordsOf = async (body: S3Response['body']): Promise<string> => {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > longestWords) throw new Error('S3 sent too long an answer');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces, size).toString('utf8');
-};
-
 /** For the log: the store's own code and words. */
 export const refusal = ({ method }: S3Request, status: number, words: string): Error =>
-  new Error(
-    `S3 answered ${status} to ${method}: ${element(words, 'Code') ?? ''} ${element(words, 'Message') ?? ''}`.trim(),
-  );
-
-/** The text of the first element of that name; all that is read of XML here. */
-export const element = (xml: string, name: string): string | undefined =>
-  new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
+  new Error(`S3 answered ${status} to ${method}: ${reasonIn(words)}`.trim());

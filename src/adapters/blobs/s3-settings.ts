@@ -1,6 +1,8 @@
 /** Reads the settings of an S3 store from the environment. */
-import { ConfigError, type Environment, flag, text, url } from '../../environment.ts';
-import type { S3Settings } from './s3-client.ts';
+import { existsSync } from 'node:fs';
+import { ConfigError, type Environment, flag, integer, oneOf, text, url } from '../../environment.ts';
+import type { Encryption, S3Settings } from './s3-client.ts';
+import type { Credentials, WebIdentity } from './s3-credentials.ts';
 
 /** Undefined: no store is named. */
 export const s3Settings = (env: Environment): S3Settings | undefined => {
@@ -8,10 +10,10 @@ export const s3Settings = (env: Environment): S3Settings | undefined => {
   const bucket = text(env, 'S3_BUCKET');
   if (endpoint === undefined && bucket === undefined) return undefined;
   const region = text(env, 'S3_REGION') ?? 'us-east-1';
-  const [accessKeyId, secretAccessKey] = [text(env, 'S3_ACCESS_KEY_ID'), text(env, 'S3_SECRET_ACCESS_KEY')];
-  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined)
+  const credentials = keys(env) ?? webIdentity(env, region);
+  if (bucket === undefined || credentials === undefined)
     throw new ConfigError(
-      'S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, with S3_ENDPOINT for any store but AWS',
+      'S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, with S3_ENDPOINT for any store but AWS; AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN may stand for the keys',
     );
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
     throw new ConfigError(`S3_BUCKET must be the name of a bucket, not "${bucket}"`);
@@ -26,8 +28,56 @@ export const s3Settings = (env: Environment): S3Settings | undefined => {
     bucket,
     prefix,
     region,
-    accessKeyId,
-    secretAccessKey,
+    credentials,
+    encryption: encryption(env),
     pathStyle: text(env, 'S3_PATH_STYLE') === undefined ? endpoint !== undefined : flag(env, 'S3_PATH_STYLE'),
   };
+};
+
+const keys = (env: Environment): Credentials | undefined => {
+  const [accessKeyId, secretAccessKey] = [text(env, 'S3_ACCESS_KEY_ID'), text(env, 'S3_SECRET_ACCESS_KEY')];
+  const sessionToken = headerText(env, 'S3_SESSION_TOKEN', 8192);
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    if (sessionToken !== undefined)
+      throw new ConfigError('S3_SESSION_TOKEN needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY');
+    return undefined;
+  }
+  return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+};
+
+/** Under the names that platforms set for their pods. */
+const webIdentity = (env: Environment, region: string): WebIdentity | undefined => {
+  const [tokenFile, roleArn] = [text(env, 'AWS_WEB_IDENTITY_TOKEN_FILE'), text(env, 'AWS_ROLE_ARN')];
+  if (tokenFile === undefined || roleArn === undefined) return undefined;
+  if (!existsSync(tokenFile))
+    throw new ConfigError(`AWS_WEB_IDENTITY_TOKEN_FILE names ${tokenFile}, which does not exist`);
+  if (!/^arn:[\x21-\x7e]{1,2044}$/.test(roleArn))
+    throw new ConfigError(`AWS_ROLE_ARN must start with "arn:", not "${roleArn}"`);
+  const sessionName = text(env, 'AWS_ROLE_SESSION_NAME') ?? 'sluice';
+  if (!/^[\w+=,.@-]{2,64}$/.test(sessionName))
+    throw new ConfigError('AWS_ROLE_SESSION_NAME must be 2 to 64 letters, digits or any of +=,.@-_');
+  return {
+    stsEndpoint:
+      url(env, 'AWS_ENDPOINT_URL_STS', ['http:', 'https:']) ?? `https://sts.${region}.amazonaws.com`,
+    tokenFile,
+    roleArn,
+    sessionName,
+    seconds: integer(env, 'S3_ROLE_SECONDS', 3600, 900, 43_200),
+  };
+};
+
+const encryption = (env: Environment): Encryption | undefined => {
+  const method = oneOf(env, 'S3_SSE', ['off', 'AES256', 'aws:kms'], 'off');
+  const keyId = headerText(env, 'S3_SSE_KMS_KEY_ID', 2048);
+  if (keyId !== undefined && method !== 'aws:kms')
+    throw new ConfigError('S3_SSE_KMS_KEY_ID needs S3_SSE=aws:kms');
+  return method === 'off' ? undefined : { method, keyId };
+};
+
+/** It stands in a header. */
+const headerText = (env: Environment, name: string, most: number): string | undefined => {
+  const value = text(env, name);
+  if (value !== undefined && (value.length > most || !/^[\x21-\x7e]+$/.test(value)))
+    throw new ConfigError(`${name} must be at most ${most} visible ASCII characters without spaces`);
+  return value;
 };

@@ -1,8 +1,9 @@
 /** Uploads a blob to S3: in one request when it is small, else in parts. */
 import type { BlobOptions } from '../../ports/blobs.ts';
 import type { PendingBlob } from './blob-writer.ts';
-import { element, refusal, type S3Client, type S3Request } from './s3-client.ts';
+import { refusal, type S3Client, type S3Request } from './s3-client.ts';
 import { markerKey, objectKey } from './s3-keys.ts';
+import { element } from './s3-xml.ts';
 
 /** S3 takes no part below 5 MiB but the last, and no more than ten thousand: with these 80 GB. */
 const partBytes = 8 * 1024 * 1024;
@@ -10,7 +11,9 @@ const partBytes = 8 * 1024 * 1024;
 export const beginUpload = (client: S3Client, name: string, options: BlobOptions): PendingBlob => {
   const { mediaType, expiresAt } = options;
   const key = objectKey(name);
+  const { encryptionHeaders } = client;
   const headers = {
+    ...encryptionHeaders,
     'content-type': mediaType,
     ...(expiresAt === undefined ? {} : { 'x-amz-meta-expires-at': String(expiresAt) }),
   };
@@ -64,7 +67,12 @@ export const beginUpload = (client: S3Client, name: string, options: BlobOptions
     publish: async () => {
       // First, since a marker without an object does no harm.
       if (expiresAt !== undefined)
-        await client.ask({ method: 'PUT', key: markerKey(name, expiresAt), body: [] });
+        await client.ask({
+          method: 'PUT',
+          key: markerKey(name, expiresAt),
+          headers: encryptionHeaders,
+          body: [],
+        });
       if (uploadId === undefined) {
         // From here on it may be there, whatever the answer.
         published = true;

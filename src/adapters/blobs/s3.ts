@@ -5,6 +5,7 @@ import type { Backpressure, Pausable } from '../../ports/backpressure.ts';
 import type { BlobInfo, BlobOptions, Blobs, ByteRange } from '../../ports/blobs.ts';
 import { putBlob, writeBlob } from './blob-writer.ts';
 import { refusal, S3Client, type S3Response, type S3Settings } from './s3-client.ts';
+import { CredentialsError } from './s3-credentials.ts';
 import { objectKey } from './s3-keys.ts';
 import { sweepBucket } from './s3-sweep.ts';
 import { beginUpload } from './s3-upload.ts';
@@ -124,7 +125,8 @@ const s3Source = (
 const check = async (client: S3Client, { bucket, endpoint }: S3Settings): Promise<void> => {
   const host = new URL(endpoint).host;
   const status = await answerOf(client).catch((cause: unknown) => {
-    throw new Error(`S3 at ${host} cannot be reached`, { cause });
+    const reason = cause instanceof CredentialsError ? `used: ${cause.message}` : 'reached';
+    throw new Error(`S3 at ${host} cannot be ${reason}`, { cause });
   });
   if (status === 404) throw new Error(`S3 at ${host} has no bucket "${bucket}"`);
   if (status === 403) throw new Error(`S3 at ${host} refuses the key for the bucket "${bucket}"`);

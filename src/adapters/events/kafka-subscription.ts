@@ -4,7 +4,7 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { exponentialBackoff } from '../../backoff.ts';
 import type { ReadingStats, ReceivedMessage, Receiver, Rejected, Topic } from '../../ports/events.ts';
-import { connectKafka, groupName, type KafkaSettings, topicName } from './kafka-client.ts';
+import { connectKafka, groupName, type KafkaSettings, metadataAge, topicName } from './kafka-client.ts';
 import { type DeadLetterOffice, deadLetterOffice } from './kafka-dead-letters.ts';
 import { ensureTopics } from './kafka-topics.ts';
 
@@ -32,14 +32,14 @@ const beat = 1_000;
 
 /** Reads in the background from now on, through every outage, until stopped. */
 export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription => {
-  const { settings, topic, group, log } = options;
+  const { settings, topic, log } = options;
   const kafka = connectKafka(settings, log);
   const stopping = new AbortController();
   const stats = { reading: false, batches: 0, messages: 0, deadLetters: 0, retries: 0 };
 
   const readUntilTrouble = async (): Promise<void> => {
-    const consumer = newConsumer(kafka, groupName(settings, group), options.batch);
-    const deadLetters = deadLetterOffice(kafka, settings, topic);
+    const consumer = newConsumer(kafka, options);
+    const deadLetters = deadLetterOffice(kafka, settings, { topic, log });
     const over = new AbortController();
     const crashed = new Promise<void>((resolve, reject) => {
       consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
@@ -135,9 +135,13 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
   };
 };
 
-const newConsumer = (kafka: Kafka, groupId: string, batch = { bytes: 1024 * 1024, ms: 500 }): Consumer =>
+const newConsumer = (
+  kafka: Kafka,
+  { settings, group, batch = { bytes: 1024 * 1024, ms: 500 } }: KafkaSubscriptionOptions,
+): Consumer =>
   kafka.consumer({
-    groupId,
+    groupId: groupName(settings, group),
+    metadataMaxAge: metadataAge(settings),
     // A reader that died gives its partitions to others after this long.
     sessionTimeout: 10_000,
     heartbeatInterval: beat,

@@ -1,29 +1,35 @@
 /** The Events port on Kafka: an idempotent producer, acknowledged by all in-sync replicas. */
-import kafkajs, { type Message, type Producer } from 'kafkajs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Message } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { EventMessage, Events, Topic } from '../../ports/events.ts';
 import { connectKafka, type KafkaSettings, kafkaFailure, topicName } from './kafka-client.ts';
+import { type KafkaProducer, newProducer } from './kafka-producer.ts';
 import { ensureTopics } from './kafka-topics.ts';
 
 /** Characters of one publication: brokers refuse a batch of more than a megabyte, and a character may take three bytes. */
 const portion = 300_000;
+/** Milliseconds for connecting and for one portion: a broker that hangs must not hold up what others would take. */
+const connectMs = 20_000;
+const portionMs = 12_000;
 
 export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events => {
   const kafka = connectKafka(settings, log);
-  let connected: Promise<Producer> | undefined;
+  let connected: Promise<KafkaProducer> | undefined;
   /** One publication at a time: order is kept, and what is under way has a bound. */
   let last: Promise<unknown> = Promise.resolve();
   let open = true;
+  let warned = false;
+  if (settings.sasl?.mechanism === 'plain' && settings.tls === undefined)
+    log.warn('kafka password is sent without encryption; set KAFKA_TLS');
 
-  const connect = async (): Promise<Producer> => {
-    await ensureTopics(kafka, settings);
-    const producer = kafka.producer({
-      idempotent: true,
-      maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
-      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
-      retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3 },
-    });
+  const connect = async (): Promise<KafkaProducer> => {
+    const thin = await ensureTopics(kafka, settings);
+    if (thin.length > 0 && !warned) {
+      warned = true;
+      log.warn({ topics: thin }, 'kafka topics have too few replicas to survive the loss of a broker');
+    }
+    const producer = newProducer(kafka, settings, log);
     await producer.connect();
     return producer;
   };
@@ -43,11 +49,11 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
     if (!open) throw new Error('Events are closed.');
     try {
       connected ??= connect();
-      const producer = await connected;
+      const producer = await within(connectMs, connected);
       for (const part of portions(messages))
-        await producer.send({ topic: topicName(settings, topic), acks: -1, messages: part });
+        await within(portionMs, producer.send(topicName(settings, topic), part));
     } catch (error) {
-      await abandon();
+      void abandon(); // what hangs may take long to end
       throw kafkaFailure(settings, error);
     }
   };
@@ -62,9 +68,9 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
       if (!open) throw new Error('Events are closed.');
       try {
         connected ??= connect();
-        await connected;
+        await within(connectMs, connected);
       } catch (error) {
-        await abandon();
+        void abandon();
         throw kafkaFailure(settings, error);
       }
     },
@@ -74,6 +80,20 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
       await abandon();
     },
   };
+};
+
+const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+  const late = new AbortController();
+  const timeout = delay(ms, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`no response within ${ms / 1000} seconds`);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    late.abort();
+    timeout.catch(() => undefined); // it was in time
+    work.catch(() => undefined); // nobody waits for it any more
+  }
 };
 
 function* portions(messages: readonly EventMessage[]): Generator<Message[]> {

@@ -1,107 +1,90 @@
 /** Creates the tables of the ClickHouse ledger and sets their retention. */
 import type { ClickHouse } from './clickhouse-connection.ts';
+import {
+  creating,
+  creatingTable,
+  literal,
+  localTable,
+  onCluster,
+  type Place,
+  qualified,
+  schemaTable,
+  tableNames,
+} from './clickhouse-tables.ts';
 
 /** The only version of the tables so far. */
 const schemaVersion = 1;
 
-/**
- * Every statement may be repeated: processes that start together all run it.
- *
- * The sorting key ends with the event's id, and time and subscription never differ between two copies of an event, so
- * copies meet in one partition and collapse in merges; FINAL collapses those that have not met yet. A partition without
- * inserts for a day is merged into one part, which FINAL reads like any other table.
- * `fsync_*`: offsets are committed after the insert, so an acknowledged insert must outlive a power cut.
- */
-const tables: readonly string[] = [
-  `CREATE TABLE IF NOT EXISTS sluice_usage (
-     id String,
-     time DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD),
-     subscription String,
-     key LowCardinality(String),
-     route LowCardinality(String),
-     model LowCardinality(String),
-     engine LowCardinality(String),
-     outcome LowCardinality(String),
-     status UInt16,
-     prompt_tokens UInt64,
-     completion_tokens UInt64,
-     cached_tokens UInt64,
-     reasoning_tokens UInt64,
-     inputs UInt64,
-     megapixels Decimal(18, 9),
-     seconds Decimal(18, 9),
-     cost Decimal(38, 18),
-     event String CODEC(ZSTD(3))
-   )
-   ENGINE = ReplacingMergeTree
-   PARTITION BY toYYYYMM(time)
-   PRIMARY KEY (subscription, time)
-   ORDER BY (subscription, time, id)
-   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1,
-     min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1`,
-  // When events of a day were last inserted: a maximum stays the same however often it is taken.
-  `CREATE TABLE IF NOT EXISTS sluice_usage_touched (day Date, touched SimpleAggregateFunction(max, DateTime64(3, 'UTC')))
-   ENGINE = AggregatingMergeTree ORDER BY day SETTINGS fsync_after_insert = 1`,
-  `CREATE MATERIALIZED VIEW IF NOT EXISTS sluice_usage_touches TO sluice_usage_touched AS
-   SELECT toDate(time) AS day, max(now64(3, 'UTC')) AS touched FROM sluice_usage GROUP BY day`,
-  `CREATE TABLE IF NOT EXISTS sluice_usage_by_day (
-     snapshot UInt64,
-     day Date,
-     subscription String,
-     model LowCardinality(String),
-     key LowCardinality(String),
-     route LowCardinality(String),
-     requests UInt64,
-     failed UInt64,
-     prompt_tokens UInt64,
-     completion_tokens UInt64,
-     cached_tokens UInt64,
-     reasoning_tokens UInt64,
-     inputs UInt64,
-     megapixels Decimal(38, 9),
-     seconds Decimal(38, 9),
-     cost Decimal(38, 18)
-   )
-   ENGINE = MergeTree
-   PARTITION BY toYYYYMM(day)
-   ORDER BY (subscription, day, model, key, route)
-   SETTINGS fsync_after_insert = 1, ttl_only_drop_parts = 1`,
-  `CREATE TABLE IF NOT EXISTS sluice_usage_seals (day Date, snapshot UInt64, taken DateTime64(3, 'UTC'))
-   ENGINE = MergeTree ORDER BY day SETTINGS fsync_after_insert = 1`,
-];
-
 export const createTables = async (
   clickHouse: ClickHouse,
+  cluster: string | undefined,
   retentionDays: number | undefined,
 ): Promise<void> => {
-  await clickHouse.ensureDatabase();
-  await clickHouse.command(
-    `CREATE TABLE IF NOT EXISTS sluice_schema (version UInt32, applied DateTime DEFAULT now())
-     ENGINE = ReplacingMergeTree ORDER BY version`,
-  );
+  const place = { database: clickHouse.database, cluster };
+  const there = await clickHouse.hasDatabase();
+  if (there) await checkKind(clickHouse, place);
+  const complete = there && (await isComplete(clickHouse, place));
+  if (!complete) {
+    // Where this server has it, others of the cluster may not.
+    if (!there || cluster !== undefined) await clickHouse.createDatabase(onCluster(place));
+    for (const statement of creatingTable(schemaTable, place)) await clickHouse.command(statement);
+  }
   const [[version] = [0]] = await clickHouse.query<[number]>('SELECT max(version) FROM sluice_schema');
   if (version > schemaVersion)
     throw new Error(
       `its tables were made by a newer version (schema ${version}, this one knows ${schemaVersion})`,
     );
-  if (version === 0) {
-    for (const table of tables) await clickHouse.command(table);
+  if (!complete) for (const statement of creating(place)) await clickHouse.command(statement);
+  if (version === 0)
     await clickHouse.command(`INSERT INTO sluice_schema (version) VALUES (${schemaVersion})`);
-  }
-  if (retentionDays !== undefined) await applyRetention(clickHouse, retentionDays);
+  if (retentionDays !== undefined) await applyRetention(clickHouse, place, retentionDays);
 };
 
-const applyRetention = async (clickHouse: ClickHouse, days: number): Promise<void> => {
-  for (const [table, day] of [
+/** Tables of one server would silently take the place of those of a cluster, and hold a part of the events. */
+const checkKind = async (clickHouse: ClickHouse, { cluster }: Place): Promise<void> => {
+  const [[engine] = ['']] = await clickHouse.query<[string]>(
+    'SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {name:String}',
+    { name: schemaTable.name },
+  );
+  if (cluster === undefined && engine === 'Distributed')
+    throw new Error('its tables are those of a cluster: set CLICKHOUSE_CLUSTER');
+  if (cluster !== undefined && engine !== '' && engine !== 'Distributed')
+    throw new Error('its tables are those of a single server: name another database in CLICKHOUSE_URL');
+};
+
+/**
+ * Whether each server that responds has all tables: one that joined has none. So a start sends no statements to all, which
+ * would wait for those that are down; these get what they missed from the queue of the cluster.
+ */
+const isComplete = async (clickHouse: ClickHouse, place: Place): Promise<boolean> => {
+  const names = tableNames(place);
+  const source =
+    place.cluster === undefined
+      ? 'system.tables'
+      : `clusterAllReplicas(${literal(place.cluster)}, system, tables)`;
+  const servers = place.cluster === undefined ? '1' : 'uniqExact(_shard_num)';
+  const [[tables, wanted] = [0, 1]] = await clickHouse.query<[tables: string, wanted: string]>(
+    `SELECT countIf(database = {database:String} AND name IN {names:Array(String)}), ${servers} * ${names.length}
+     FROM ${source} SETTINGS skip_unavailable_shards = 1`,
+    { database: place.database, names },
+  );
+  return Number(tables) === Number(wanted);
+};
+
+const applyRetention = async (clickHouse: ClickHouse, place: Place, days: number): Promise<void> => {
+  for (const [name, day] of [
     ['sluice_usage', 'toDateTime(time)'],
     ['sluice_usage_by_day', 'day'],
   ] as const) {
+    const table = localTable(name, place);
     const [[engine] = ['']] = await clickHouse.query<[string]>(
       'SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
       { table },
     );
     const wanted = `TTL ${day} + toIntervalDay(${days})`;
     if (days === 0 ? !engine.includes(' TTL ') : engine.includes(wanted)) continue;
-    await clickHouse.command(`ALTER TABLE ${table} ${days === 0 ? 'REMOVE TTL' : `MODIFY ${wanted}`}`);
+    await clickHouse.command(
+      `ALTER TABLE ${qualified(table, place)}${onCluster(place)} ${days === 0 ? 'REMOVE TTL' : `MODIFY ${wanted}`}`,
+    );
   }
 };

@@ -4,8 +4,12 @@
  * A day without inserts for a while is closed. Its snapshot is valid until an event of that day is inserted again.
  * Why that is exact: a snapshot is taken with FINAL, of a day last touched longer ago than any insert can take, and is
  * dated back by that time. An insert that the snapshot could have missed is therefore recorded as later than it.
+ *
+ * In a cluster, replicas are behind each other, by no more than `mostLag`: no query uses one that is further behind. So a
+ * snapshot misses only what was inserted less than that ago, and one that was written longer ago is on every replica.
  */
 import { randomBytes } from 'node:crypto';
+import { mostLag } from './clickhouse-cluster.ts';
 import type { ClickHouse } from './clickhouse-connection.ts';
 import { billedColumns } from './day-sums.ts';
 
@@ -15,6 +19,9 @@ export interface SealOptions {
   /** Only days before this one, `2026-11-15`; today. */
   readonly before?: string;
 }
+
+/** Seconds after which a snapshot is used: in a cluster when all replicas have it, with some time to spare. */
+export const settling = (inCluster: boolean): number => (inCluster ? 2 * mostLag : 0);
 
 export interface SealedDay {
   /** Days since 1970. */
@@ -48,7 +55,7 @@ export const sealDays = async (
   );
   for (const [day, taken] of days) {
     const snapshot = randomBytes(8).readBigUInt64BE().toString();
-    await clickHouse.command(
+    await clickHouse.commandOnce(
       `INSERT INTO sluice_usage_by_day
        SELECT ${snapshot}, toDate(time) AS day, subscription, model, key, route, ${sums.map(([, sum]) => sum).join(', ')}
        FROM sluice_usage FINAL
@@ -56,7 +63,9 @@ export const sealDays = async (
        GROUP BY day, subscription, model, key, route`,
     );
     // Only a complete snapshot is ever read.
-    await clickHouse.command(`INSERT INTO sluice_usage_seals VALUES ('${day}', ${snapshot}, '${taken}')`);
+    await clickHouse.command(
+      `INSERT INTO sluice_usage_seals (day, snapshot, taken) VALUES ('${day}', ${snapshot}, '${taken}')`,
+    );
   }
   return days.length;
 };
@@ -64,15 +73,17 @@ export const sealDays = async (
 /** The days from `first` to before `last` with a valid snapshot, in order. */
 export const sealedDays = async (
   clickHouse: ClickHouse,
-  first: number,
-  last: number,
+  { first, last, settlingSeconds }: { first: number; last: number; settlingSeconds: number },
 ): Promise<readonly SealedDay[]> => {
   if (first >= last) return [];
+  const settled =
+    settlingSeconds === 0 ? '' : `WHERE written < now64(3, 'UTC') - toIntervalSecond(${settlingSeconds})`;
+  // Both sides are subqueries: a join of two distributed tables would be refused.
   const rows = await clickHouse.query<[day: number, snapshot: string]>(
-    `SELECT toUInt16(day) AS number, toString(argMax(snapshot, taken)) AS latest
-     FROM sluice_usage_seals AS seals LEFT JOIN (${touched}) AS events USING (day)
-     WHERE number >= {first:UInt16} AND number < {last:UInt16}
-     GROUP BY day HAVING max(seals.taken) > max(events.touched) ORDER BY number`,
+    `SELECT toUInt16(day) AS number, toString(seals.latest)
+     FROM (SELECT day, argMax(snapshot, taken) AS latest, max(taken) AS latest_taken
+       FROM sluice_usage_seals ${settled} GROUP BY day) AS seals LEFT JOIN (${touched}) AS events USING (day)
+     WHERE number >= {first:UInt16} AND number < {last:UInt16} AND seals.latest_taken > events.touched ORDER BY number`,
     { first: Math.min(first, 65_535), last: Math.min(last, 65_535) },
   );
   return rows.map(([day, snapshot]) => ({ day: Number(day), snapshot }));

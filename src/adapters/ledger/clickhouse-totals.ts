@@ -1,5 +1,11 @@
 /** Totals from ClickHouse: sealed days from their snapshots, everything else from the events. */
-import type { Page, UsageFilter, UsageGroup, UsageTotal } from '../../ports/ledger.ts';
+import {
+  filteredBy,
+  type Page,
+  type UsageFilter,
+  type UsageGroup,
+  type UsageTotal,
+} from '../../ports/ledger.ts';
 import type { ClickHouse, Parameters } from './clickhouse-connection.ts';
 import { endOfTime } from './clickhouse-rows.ts';
 import { type SealedDay, sealedDays, sums } from './clickhouse-seals.ts';
@@ -7,7 +13,9 @@ import { type SealedDay, sealedDays, sums } from './clickhouse-seals.ts';
 const millisecondsOfDay = 86_400_000;
 
 const groupColumns: Record<UsageGroup, string> = {
+  hour: "formatDateTime(hour, '%Y-%m-%dT%H:00Z', 'UTC')",
   day: 'toString(day)',
+  month: "formatDateTime(day, '%Y-%m')",
   model: 'toString(model)',
   key: 'toString(key)',
   route: 'toString(route)',
@@ -22,14 +30,20 @@ export const selectTotals = async (
   filter: UsageFilter,
   groups: readonly UsageGroup[],
   { after, limit }: Page<readonly string[]>,
+  settlingSeconds = 0,
 ): Promise<readonly UsageTotal[]> => {
   const [from, to] = [Math.max(0, filter.from), Math.min(filter.to, endOfTime)];
   if (from >= to) return [];
-  const days = await sealedDays(
-    clickHouse,
-    Math.ceil(from / millisecondsOfDay),
-    Math.floor(to / millisecondsOfDay),
-  );
+  const byHour = groups.includes('hour');
+  // Snapshots have no hours.
+  const days = byHour
+    ? []
+    : await sealedDays(clickHouse, {
+        first: Math.ceil(from / millisecondsOfDay),
+        last: Math.floor(to / millisecondsOfDay),
+        settlingSeconds,
+      });
+  const { where, values } = named(filter);
   const keys = groups.map((group) => groupColumns[group]);
   const beyond =
     after === undefined || keys.length === 0 ? '' : `WHERE (${keys.join(', ')},) > (${places(after)},)`;
@@ -38,12 +52,12 @@ export const selectTotals = async (
       ...keys.map((key, index) => `${key} AS group${index}`),
       ...sums.map(([name]) => (measures.includes(name) ? `toString(sum(${name}))` : `sum(${name})`)),
     ].join(', ')}
-     FROM (${source(days, from, to, filter.subscription)}) ${beyond}
+     FROM (${source(days, from, to, where, byHour)}) ${beyond}
      ${keys.length === 0 ? 'HAVING count() > 0' : grouping(keys.length)}
      LIMIT {limit:UInt32} SETTINGS do_not_merge_across_partitions_select_final = 1`,
     {
       limit,
-      ...(filter.subscription === undefined ? {} : { subscription: filter.subscription }),
+      ...values,
       ...Object.fromEntries((after ?? []).map((value, index) => [`after${index}`, value])),
     },
   );
@@ -58,15 +72,28 @@ const grouping = (count: number): string => {
   return `GROUP BY ${names} ORDER BY ${names}`;
 };
 
+/** The condition of what a filter names, and its parameters. */
+export const named = (filter: UsageFilter): { readonly where: string; readonly values: Parameters } => {
+  const given = filteredBy.flatMap((name) => {
+    const value = filter[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    where: given.map(([name]) => `AND ${name} = {${name}:String}`).join(' '),
+    values: Object.fromEntries(given),
+  };
+};
+
 /** Snapshots and what lies between them, as rows of the same columns. Numbers are ours, so they may stand in the text. */
 const source = (
   days: readonly SealedDay[],
   from: number,
   to: number,
-  subscription: Parameters[string] | undefined,
+  owner: string,
+  byHour: boolean,
 ): string => {
-  const owner = subscription === undefined ? '' : 'AND subscription = {subscription:String}';
   const names = 'subscription, model, key, route';
+  const hour = byHour ? 'toStartOfHour(time) AS hour, ' : '';
   const parts: string[] = [];
   if (days.length > 0)
     parts.push(
@@ -76,8 +103,8 @@ const source = (
   const gaps = between(days, from, to);
   if (gaps.length > 0)
     parts.push(
-      `SELECT toDate(time) AS day, ${names}, ${sums.map(([name, sum]) => `${sum} AS ${name}`).join(', ')}
-       FROM sluice_usage FINAL WHERE (${gaps.map(within).join(' OR ')}) ${owner} GROUP BY day, ${names}`,
+      `SELECT ${hour}toDate(time) AS day, ${names}, ${sums.map(([name, sum]) => `${sum} AS ${name}`).join(', ')}
+       FROM sluice_usage FINAL WHERE (${gaps.map(within).join(' OR ')}) ${owner} GROUP BY ${byHour ? 'hour, ' : ''}day, ${names}`,
     );
   return parts.join(' UNION ALL ');
 };

@@ -2,12 +2,14 @@
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { fail } from '../../errors.ts';
-import type { EventPlace, Ledger, Page, UsageFilter } from '../../ports/ledger.ts';
+import type { EventPage, Ledger, UsageFilter } from '../../ports/ledger.ts';
+import { clusterQuerySettings, tokenOf } from './clickhouse-cluster.ts';
 import { ClickHouse, type Parameters } from './clickhouse-connection.ts';
 import { columns, endOfTime, rowOf } from './clickhouse-rows.ts';
 import { createTables } from './clickhouse-schema.ts';
-import { type SealOptions, sealDays } from './clickhouse-seals.ts';
-import { selectTotals } from './clickhouse-totals.ts';
+import { type SealOptions, sealDays, settling } from './clickhouse-seals.ts';
+import type { ClusterSettings } from './clickhouse-settings.ts';
+import { named, selectTotals } from './clickhouse-totals.ts';
 
 interface ClickHouseLedger extends Ledger {
   /** Takes snapshots of the totals of closed days; returns how many. */
@@ -15,6 +17,10 @@ interface ClickHouseLedger extends Ledger {
 }
 
 interface ClickHouseLedgerOptions {
+  /** Undefined: the tables of one server. */
+  readonly cluster?: ClusterSettings | undefined;
+  /** Seconds after which a snapshot is used. */
+  readonly settlingSeconds?: number;
   /** Days that events are kept, 0 for ever. Undefined: as the table has it. */
   readonly retentionDays?: number | undefined;
   /** Milliseconds a call may take. */
@@ -28,15 +34,20 @@ const tenMinutes = 600_000;
 /** Ids of one lookup: parameters travel in the address, which has a bound. */
 const lookup = 200;
 
+/** Several addresses are those of servers of one cluster. */
 export const openClickHouseLedger = (
-  url: string,
+  urls: string | readonly string[],
   options: ClickHouseLedgerOptions = {},
 ): ClickHouseLedger => {
-  const clickHouse = new ClickHouse(url, options.patience);
+  const { cluster, settlingSeconds = settling(cluster !== undefined) } = options;
+  const clickHouse = new ClickHouse(typeof urls === 'string' ? [urls] : urls, {
+    ...(options.patience !== undefined && { patience: options.patience }),
+    ...(cluster !== undefined && { settings: clusterQuerySettings(cluster) }),
+  });
   let created: Promise<void> | undefined;
   /** Once for this process, and again after a failure. */
   const ready = (): Promise<void> => {
-    created ??= createTables(clickHouse, options.retentionDays).catch((error: unknown) => {
+    created ??= createTables(clickHouse, cluster?.name, options.retentionDays).catch((error: unknown) => {
       created = undefined;
       // Whatever the reason, the events themselves are not at fault.
       throw fail('unavailable', 'The usage ledger is unavailable', { cause: error });
@@ -66,11 +77,12 @@ export const openClickHouseLedger = (
         'sluice_usage',
         columns,
         events.map((event, index) => rowOf(event, textOf?.(index))),
+        cluster && tokenOf(events),
       );
     },
     totals: async (filter, groups, page) => {
       await ready();
-      return selectTotals(clickHouse, filter, groups, page);
+      return selectTotals(clickHouse, filter, groups, page, settlingSeconds);
     },
     list: async (filter, page) => {
       await ready();
@@ -95,15 +107,17 @@ export const openClickHouseLedger = (
 const list = async (
   clickHouse: ClickHouse,
   filter: UsageFilter,
-  page: Page<EventPlace>,
+  page: EventPage,
 ): Promise<readonly UsageEvent[]> => {
   const { where, values } = condition(filter);
+  const descending = page.order === 'desc';
   const beyond =
     page.after === undefined
       ? ''
-      : "AND (time, id) > (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})";
+      : `AND (time, id) ${descending ? '<' : '>'} (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})`;
+  const order = descending ? 'time DESC, id DESC' : 'time, id';
   const rows = await clickHouse.query<[string]>(
-    `SELECT event FROM sluice_usage FINAL WHERE ${where} ${beyond} ORDER BY time, id LIMIT {limit:UInt32}`,
+    `SELECT event FROM sluice_usage FINAL WHERE ${where} ${beyond} ORDER BY ${order} LIMIT {limit:UInt32}`,
     {
       ...values,
       limit: page.limit,
@@ -113,13 +127,13 @@ const list = async (
   return rows.map(([event]) => JSON.parse(event) as UsageEvent);
 };
 
-const condition = ({ subscription, from, to }: UsageFilter): { where: string; values: Parameters } => ({
+const condition = (filter: UsageFilter): { where: string; values: Parameters } => ({
   where: `time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    ${subscription === undefined ? '' : 'AND subscription = {subscription:String}'}`,
+    ${named(filter).where}`,
   values: {
-    from: Math.max(0, Math.min(from, endOfTime)),
-    to: Math.max(0, Math.min(to, endOfTime)),
-    ...(subscription === undefined ? {} : { subscription }),
+    from: Math.max(0, Math.min(filter.from, endOfTime)),
+    to: Math.max(0, Math.min(filter.to, endOfTime)),
+    ...named(filter).values,
   },
 });
 

@@ -38,10 +38,10 @@ class Sums {
     this.group = group;
   }
 
-  takes({ time, subscription, model, key, route }: UsageEvent): boolean {
+  takes({ time, subscription, model, key, route }: UsageEvent, span: number): boolean {
     const { group } = this;
     return (
-      Math.floor(time / millisecondsOfDay) === group[0] &&
+      Math.floor(time / span) === group[0] &&
       subscription === group[1] &&
       model === group[2] &&
       key === group[3] &&
@@ -84,18 +84,24 @@ class Sums {
   }
 }
 
+/** By day, or by another span of time: `day` of its rows is then the number of that. */
 export class DaySums {
+  readonly #span: number;
   readonly #groups = new Map<string, Sums>();
   #latest: Sums | undefined;
 
+  constructor(span = millisecondsOfDay) {
+    this.#span = span;
+  }
+
   add(event: UsageEvent): void {
     // Events that come together are mostly of one group.
-    if (this.#latest?.takes(event) !== true) this.#latest = this.#groupOf(event);
+    if (this.#latest?.takes(event, this.#span) !== true) this.#latest = this.#groupOf(event);
     this.#latest.add(event);
   }
 
   #groupOf({ time, subscription, model, key, route }: UsageEvent): Sums {
-    const day = Math.floor(time / millisecondsOfDay);
+    const day = Math.floor(time / this.#span);
     const name = JSON.stringify([day, subscription, model, key, route]);
     const sums = this.#groups.get(name) ?? new Sums([day, subscription, model, key, route]);
     this.#groups.set(name, sums);

@@ -1,10 +1,11 @@
 /** Reads blocks of usage events from SQLite by time or id, and removes old ones. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import type { EventPlace, LedgerEntry, Page, UsageFilter } from '../../ports/ledger.ts';
+import type { EventPage, EventPlace, LedgerEntry, UsageFilter } from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';
 import { millisecondsOfDay } from './day-sums.ts';
 import { decodeEvents } from './event-differences.ts';
 import { blockSpan } from './libsql-schema.ts';
+import { named } from './libsql-totals.ts';
 
 type Place = readonly [first: number, id: number];
 type Header = readonly [id: number, first: number, size: number];
@@ -12,28 +13,48 @@ type Header = readonly [id: number, first: number, size: number];
 /** Blocks removed at once. */
 const removed = 2;
 
-/** Oldest first, by time and id. */
+/** By time and id, of all keys, models and routes. */
 export const listEvents = (
   sqlite: Sqlite,
   filter: UsageFilter,
-  { after, limit }: Page<EventPlace>,
+  { after, limit, order }: EventPage,
 ): readonly UsageEvent[] => {
-  const from = Math.max(filter.from, after?.time ?? 0);
+  const descending = order === 'desc';
+  const sign = descending ? -1 : 1;
+  const from = descending ? filter.from : Math.max(filter.from, after?.time ?? 0);
+  const to = descending && after !== undefined ? Math.min(filter.to, after.time + 1) : filter.to;
   const wanted = (event: UsageEvent): boolean =>
-    event.time >= from && event.time < filter.to && (after === undefined || compare(event, after) > 0);
+    event.time >= from && event.time < to && (after === undefined || sign * compare(event, after) > 0);
   let found: UsageEvent[] = [];
-  let place: Place = [from - blockSpan, 0];
+  let place: Place = descending ? [to, 0] : [from - blockSpan, 0];
   for (;;) {
-    const blocks = enough(headers(sqlite, { ...filter, from }, place, limit), limit);
+    const blocks = enough(headers(sqlite, { ...filter, from, to }, place, limit, descending), limit);
     const [id, first] = blocks.at(-1) ?? [];
     if (id === undefined || first === undefined) return found;
     found.push(...readBlocks(sqlite, blocks.map(idOf)).filter(wanted));
-    found = found.sort(compare).slice(0, limit);
+    found = found.sort((one, other) => sign * compare(one, other)).slice(0, limit);
     const last = found.at(-1);
-    // Blocks that follow begin no earlier than this one did.
-    if (found.length === limit && last !== undefined && last.time < first) return found;
+    // Blocks that follow begin no earlier than this one did; in the other order, no later, and are no longer than a span.
+    const isPast = last !== undefined && (descending ? last.time >= first + blockSpan : last.time < first);
+    if (found.length === limit && isPast) return found;
     place = [first, id];
   }
+};
+
+/** Days of a period on which something that the filter names was used, in order. */
+export const daysWith = (
+  sqlite: Sqlite,
+  filter: UsageFilter,
+  order: EventPage['order'],
+): readonly number[] => {
+  const { where, values } = named(filter);
+  return sqlite
+    .all<[number]>(
+      `SELECT DISTINCT day FROM usage_by_day WHERE day >= ? AND day < ? ${where}
+         ORDER BY day ${order === 'desc' ? 'DESC' : ''}`,
+      [Math.floor(filter.from / millisecondsOfDay), Math.ceil(filter.to / millisecondsOfDay), ...values],
+    )
+    .map(([day]) => day);
 };
 
 export const findEvents = (
@@ -71,12 +92,14 @@ const headers = (
   filter: UsageFilter,
   [first, id]: Place,
   limit: number,
+  descending: boolean,
 ): readonly Header[] => {
+  const [beyond, order] = descending ? ['<', 'first DESC, id DESC'] : ['>', 'first, id'];
   const values: SqlValue[] = [first, id, filter.from, filter.to];
   if (filter.subscription !== undefined) values.push(filter.subscription);
   return sqlite.all<[number, number, number]>(
-    `SELECT id, first, size FROM usage_blocks WHERE (first, id) > (?, ?) AND last >= ? AND first < ?
-       ${filter.subscription === undefined ? '' : 'AND subscription = ?'} ORDER BY first, id LIMIT ?`,
+    `SELECT id, first, size FROM usage_blocks WHERE (first, id) ${beyond} (?, ?) AND last >= ? AND first < ?
+       ${filter.subscription === undefined ? '' : 'AND subscription = ?'} ORDER BY ${order} LIMIT ?`,
     [...values, limit],
   );
 };

@@ -1,16 +1,25 @@
 /** Totals from SQLite: whole days from the sums by day, partial days from the events. */
 import { formatScaled } from '../../decimal.ts';
-import type { Page, UsageFilter, UsageGroup, UsageTotal } from '../../ports/ledger.ts';
+import {
+  filteredBy,
+  type Page,
+  type UsageFilter,
+  type UsageGroup,
+  type UsageTotal,
+} from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';
 import { type DayRow, millisecondsOfDay, sumColumns } from './day-sums.ts';
 
-const groupColumns: Record<UsageGroup, string> = {
-  day: `strftime('%Y-%m-%d', day * 86400, 'unixepoch')`,
+/** `day` is the number of the span that sums are by. */
+const groupColumns = (spanSeconds: number): Record<UsageGroup, string> => ({
+  hour: `strftime('%Y-%m-%dT%H:00Z', day * ${spanSeconds}, 'unixepoch')`,
+  day: `strftime('%Y-%m-%d', day * ${spanSeconds}, 'unixepoch')`,
+  month: `strftime('%Y-%m', day * ${spanSeconds}, 'unixepoch')`,
   model: 'model',
   key: 'key',
   route: 'route',
   subscription: 'subscription',
-};
+});
 
 const columns = ['day', 'subscription', 'model', 'key', 'route', ...sumColumns];
 /** Counts fit a number; larger sums come as text. */
@@ -34,20 +43,39 @@ export const extentOf = ({ from, to }: UsageFilter): Extent => {
   return { days: [first, last], edges: edges.filter(([start, end]) => start < end) };
 };
 
-/** `edges` are the sums of the events in the parts of days. */
+/** Conditions of what a filter names, and their values. */
+export const named = (
+  filter: Partial<UsageFilter>,
+): { readonly where: string; readonly values: readonly string[] } => {
+  const given = filteredBy.filter((name) => filter[name] !== undefined);
+  return {
+    where: given.map((name) => `AND ${name} = ?`).join(' '),
+    values: given.map((name) => filter[name] ?? ''),
+  };
+};
+
+interface TotalsOf {
+  readonly filter: UsageFilter;
+  readonly days: Extent['days'];
+  /** Sums of the events in the parts of days, or of all of them by hour. */
+  readonly edges: readonly DayRow[];
+  readonly spanSeconds: number;
+}
+
 export const selectTotals = (
   sqlite: Sqlite,
-  { subscription, days, edges }: { subscription?: string; days: Extent['days']; edges: readonly DayRow[] },
+  { filter, days, edges, spanSeconds }: TotalsOf,
   groups: readonly UsageGroup[],
   { after, limit }: Page<readonly string[]>,
 ): readonly UsageTotal[] => {
-  const keys = groups.map((group) => groupColumns[group]).join(', ');
-  const owner = subscription === undefined ? '' : 'AND subscription = ?';
+  const columnOf = groupColumns(spanSeconds);
+  const keys = groups.map((group) => columnOf[group]).join(', ');
+  const { where, values: names } = named(filter);
   const beyond =
     after === undefined || groups.length === 0 ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(',')})`;
   const values: SqlValue[] = [
     ...days,
-    ...(subscription === undefined ? [] : [subscription]),
+    ...names,
     JSON.stringify(edges, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
     ...(beyond === '' ? [] : (after ?? [])),
     limit,
@@ -55,7 +83,7 @@ export const selectTotals = (
   return sqlite
     .all<[...string[], ...Sums]>(
       `SELECT ${keys === '' ? '' : `${keys}, `}${sums.join(', ')} FROM (
-         SELECT ${columns.join(', ')} FROM usage_by_day WHERE day >= ? AND day < ? ${owner}
+         SELECT ${columns.join(', ')} FROM usage_by_day WHERE day >= ? AND day < ? ${where}
          UNION ALL
          SELECT ${columns.map((_, index) => edgeColumn(index)).join(', ')} FROM json_each(?)
        ) ${beyond} ${keys === '' ? 'HAVING count(*) > 0' : `GROUP BY ${keys} ORDER BY ${keys}`} LIMIT ?`,

@@ -1,14 +1,15 @@
 /** The embedded ledger: a SQLite file with blocks of events, their ids, and sums by day. */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { fail } from '../../errors.ts';
-import type { Ledger, UsageFilter } from '../../ports/ledger.ts';
+import type { EventPage, Ledger, UsageFilter } from '../../ports/ledger.ts';
 import { checkReadable, openSqlite, whenFree } from '../sqlite.ts';
 import { DaySums, millisecondsOfDay } from './day-sums.ts';
-import { findEvents, listEvents, removeBefore } from './libsql-blocks.ts';
+import { daysWith, findEvents, listEvents, removeBefore } from './libsql-blocks.ts';
 import { insertNew } from './libsql-insert.ts';
 import { schema } from './libsql-schema.ts';
-import { extentOf, selectTotals } from './libsql-totals.ts';
+import { type Extent, extentOf, selectTotals } from './libsql-totals.ts';
 
 interface Retention {
   /** Days that events are kept. */
@@ -38,11 +39,31 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
     for (let place = {}; ; ) {
       await nextTick();
       const events = await attempt(() => listEvents(sqlite, filter, { limit: readSize, ...place }));
-      for (const event of events) into.add(event);
+      for (const event of events) if (isNamed(filter, event)) into.add(event);
       const last = events.at(-1);
       if (last === undefined || events.length < readSize) return;
       place = { after: last };
     }
+  };
+
+  /** Days without such events are passed over; of the others, one read per tick of the event loop. */
+  const listNamed = async (filter: UsageFilter, page: EventPage): Promise<readonly UsageEvent[]> => {
+    const found: UsageEvent[] = [];
+    const days = await attempt(() => daysWith(sqlite, filter, page.order));
+    for (const day of days) {
+      const [from, to] = [day * millisecondsOfDay, (day + 1) * millisecondsOfDay];
+      const within = { ...filter, from: Math.max(filter.from, from), to: Math.min(filter.to, to) };
+      for (let place: EventPage = { ...page, limit: readSize }; ; ) {
+        await nextTick();
+        const events = await attempt(() => listEvents(sqlite, within, place));
+        for (const event of events) if (isNamed(filter, event)) found.push(event);
+        if (found.length >= page.limit) return found.slice(0, page.limit);
+        const last = events.at(-1);
+        if (last === undefined || events.length < readSize) break;
+        place = { ...place, after: last };
+      }
+    }
+    return found;
   };
 
   const sweep = async ({ days, log }: Retention): Promise<void> => {
@@ -69,12 +90,17 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
       }
     },
     totals: async (filter, groups, page) => {
-      const { days, edges } = extentOf(filter);
-      const rest = new DaySums();
+      const { days, edges } = groups.includes('hour') ? allOf(filter) : extentOf(filter);
+      const span = groups.includes('hour') ? hour : millisecondsOfDay;
+      const rest = new DaySums(span);
       for (const [from, to] of edges) await sumUp({ ...filter, from, to }, rest);
-      return attempt(() => selectTotals(sqlite, { ...filter, days, edges: rest.rows() }, groups, page));
+      const totals = { filter, days, edges: rest.rows(), spanSeconds: span / 1000 };
+      return attempt(() => selectTotals(sqlite, totals, groups, page));
     },
-    list: (filter, page) => attempt(() => listEvents(sqlite, filter, page)),
+    list: (filter, page) =>
+      filter.key === undefined && filter.model === undefined && filter.route === undefined
+        ? attempt(() => listEvents(sqlite, filter, page))
+        : listNamed(filter, page),
     find: (events) => attempt(() => findEvents(sqlite, events)),
     check: () => checkReadable(sqlite, 'usage_blocks', `ledger file ${file}`),
     close: async () => {
@@ -83,3 +109,15 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
     },
   };
 };
+
+/** Blocks are by subscription; what else a filter names is looked for in the events. */
+const isNamed = ({ key, model, route }: UsageFilter, event: UsageEvent): boolean =>
+  (key === undefined || event.key === key) &&
+  (model === undefined || event.model === model) &&
+  (route === undefined || event.route === route);
+
+/** Sums are kept by day: those by hour are made of the events. */
+const allOf = ({ from, to }: UsageFilter): Extent => ({
+  days: [0, 0],
+  edges: from < to ? [[from, to]] : [],
+});

@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Ledger } from '../../ports/ledger.ts';
+import type { ClickHouseSettings } from './clickhouse-settings.ts';
 
 export interface LedgerConfig {
   readonly dataDir: string;
-  readonly clickHouseUrl: string | undefined;
+  /** Undefined: a file in the data folder. */
+  readonly clickHouse: ClickHouseSettings | undefined;
   /** 0: for ever. Undefined: as it is. */
   readonly usageDays: number | undefined;
 }
@@ -15,13 +17,14 @@ export interface LedgerConfig {
  * The library of the other store is not loaded.
  */
 export const openLedger = async (
-  { dataDir, clickHouseUrl, usageDays }: LedgerConfig,
+  { dataDir, clickHouse, usageDays }: LedgerConfig,
   log?: Logger,
 ): Promise<Ledger> => {
-  if (clickHouseUrl !== undefined) {
+  if (clickHouse !== undefined) {
     const { openClickHouseLedger } = await import('./clickhouse.ts');
-    if (log === undefined) return openClickHouseLedger(clickHouseUrl);
-    return openClickHouseLedger(clickHouseUrl, { retentionDays: usageDays, maintenanceLog: log });
+    const { urls, cluster } = clickHouse;
+    if (log === undefined) return openClickHouseLedger(urls, { cluster });
+    return openClickHouseLedger(urls, { cluster, retentionDays: usageDays, maintenanceLog: log });
   }
   const { openLibsqlLedger } = await import('./libsql.ts');
   const file = join(dataDir, 'ledger.db');

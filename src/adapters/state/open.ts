@@ -2,18 +2,20 @@
 import { join } from 'node:path';
 import type { State } from '../../ports/state.ts';
 import { checked } from '../checked.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 
 interface StateConfig {
   readonly dataDir: string;
-  readonly redisUrl: string | undefined;
+  readonly redis: RedisAddress | undefined;
 }
 
 /** Rejects with one sentence for the operator when the store cannot be used. */
-export const openState = async ({ dataDir, redisUrl }: StateConfig): Promise<State> =>
-  checked(await (redisUrl === undefined ? embedded(dataDir) : shared(redisUrl)));
+export const openState = async ({ dataDir, redis }: StateConfig): Promise<State> =>
+  checked(await (redis === undefined ? embedded(dataDir) : shared(redis)));
 
 // Loaded when chosen: the other store's library costs a start nothing.
 const embedded = async (dataDir: string): Promise<State> =>
   (await import('./libsql.ts')).openLibsqlState(join(dataDir, 'state.db'));
 
-const shared = async (url: string): Promise<State> => (await import('./redis.ts')).openRedisState(url);
+const shared = async (redis: RedisAddress): Promise<State> =>
+  (await import('./redis.ts')).openRedisState(redis);

@@ -1,10 +1,12 @@
 /** The State port on Redis: records are hashes, listings and queues sorted sets, and each change one script. */
 import type { ListQuery, State, StoredRecord } from '../../ports/state.ts';
-import { loadScript, RedisConnection, type RedisSettings } from '../redis.ts';
+import { type ConnectionSettings, loadScript, RedisConnection } from '../redis.ts';
+import { openDurable } from '../redis-durable.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 
 const script = loadScript(new URL('./state.lua', import.meta.url));
 
-interface RedisStateSettings extends RedisSettings {
+interface RedisStateSettings extends ConnectionSettings {
   /** First part of every key; one Redis can so serve several gateways. */
   readonly prefix?: string;
 }
@@ -13,16 +15,19 @@ interface RedisStateSettings extends RedisSettings {
 const layout = (prefix: string, kind: string): string => `${prefix}{${kind}}:`;
 
 export const openRedisState = (
-  url: string,
+  redis: RedisAddress,
   { prefix = 'sluice:', ...settings }: RedisStateSettings = {},
 ): State => {
-  const connection = new RedisConnection(url, settings);
-  const run = (command: string, kind: string, ...values: (string | number)[]) =>
+  const connection = new RedisConnection(redis, settings);
+  const durable = openDurable(redis, connection, settings);
+  const read = (command: string, kind: string, ...values: (string | number)[]) =>
     connection.run(script, [layout(prefix, kind)], [command, ...values]);
+  const change = (command: string, kind: string, ...values: (string | number)[]) =>
+    durable.run(script, [layout(prefix, kind)], [command, ...values]);
 
   return {
     create: async (kind, { id, owner, value, index }) => {
-      const created = await run('create', kind, id, owner, JSON.stringify(value), ...queue(index));
+      const created = await change('create', kind, id, owner, JSON.stringify(value), ...queue(index));
       return created === 1;
     },
 
@@ -36,22 +41,27 @@ export const openRedisState = (
     },
 
     update: async (kind, id, version, { value, index }) => {
-      const changed = await run('update', kind, id, version, JSON.stringify(value), ...queue(index));
+      const changed = await change('update', kind, id, version, JSON.stringify(value), ...queue(index));
       return changed === 1;
     },
 
-    remove: async (kind, id, version) => (await run('remove', kind, id, version ?? '')) === 1,
+    remove: async (kind, id, version) => (await change('remove', kind, id, version ?? '')) === 1,
 
     list: async <T>(kind: string, { owner, after, before, limit, order }: ListQuery) =>
-      toRecords<T>(await run('list', kind, order, limit, ...given(owner), ...given(after), ...given(before))),
+      toRecords<T>(
+        await read('list', kind, order, limit, ...given(owner), ...given(after), ...given(before)),
+      ),
 
     due: async <T>(kind: string, query: { group: string; until: number; limit: number }) =>
-      toRecords<T>(await run('due', kind, query.group, query.until, query.limit)),
+      toRecords<T>(await read('due', kind, query.group, query.until, query.limit)),
 
-    countDue: async (kind, query) => Number(await run('countDue', kind, query.group, query.until)),
+    countDue: async (kind, query) => Number(await read('countDue', kind, query.group, query.until)),
 
     check: () => connection.check(),
-    close: () => connection.close(),
+    close: async () => {
+      await durable.close();
+      await connection.close();
+    },
   };
 };
 

@@ -96,14 +96,14 @@ export class LocalStreams implements Streams {
       },
       cancel: async () => this.cancel(log),
       remove: async () => this.drop(log),
-      fail: (error) => log.stream.source.fail(error),
+      fail: (error) => log.source?.fail(error),
     };
   }
 
   cancel(log: Log): void {
     if (log.ended) return;
     this.#cancelled++;
-    log.stream.source.cancel();
+    log.source?.cancel();
   }
 
   drop(log: Log): void {
@@ -114,7 +114,7 @@ export class LocalStreams implements Streams {
   }
 
   running(): readonly StreamSource[] {
-    return [...this.logs.values()].filter(({ ended }) => !ended).map(({ stream }) => stream.source);
+    return [...this.logs.values()].flatMap(({ source }) => source ?? []);
   }
 
   stats(): StreamStats {
@@ -148,7 +148,7 @@ export class LocalStreams implements Streams {
   /** Sources write why they end once their usage is recorded. */
   async shutDown(): Promise<void> {
     const running = [...this.logs.values()].filter(({ ended }) => !ended);
-    for (const { stream } of running) stream.source.fail(fail('unavailable', 'The server is shutting down'));
+    for (const { source } of running) source?.fail(fail('unavailable', 'The server is shutting down'));
     const until = performance.now() + shutDownMs;
     while (running.some(({ ended }) => !ended) && performance.now() < until) await delay(10);
   }
@@ -167,7 +167,7 @@ export class LocalStreams implements Streams {
   #expire(log: Log): void {
     if (!log.ended) {
       this.#abandoned++;
-      log.stream.source.cancel();
+      log.source?.cancel();
       this.onAbandoned(log.stream.id);
     }
     this.drop(log);

@@ -1,5 +1,5 @@
 /** What the logs of a process may take together, and one subscription of it. */
-import type { SpillFile } from './spill-file.ts';
+import { blockBytes, type SpillFile } from './spill-file.ts';
 
 export interface LogLimits {
   /** Bytes of one log: half of it for what was read already, half for what nobody has read yet. */
@@ -19,6 +19,8 @@ export class LogBudget {
   readonly limits: LogLimits;
   readonly file: SpillFile;
   readonly #bySubscription = new Map<string, number>();
+  /** Blocks to be used again: allocating as many as streams need would keep the garbage collector busy. */
+  readonly #blocks: Buffer[] = [];
   memory = 0;
 
   constructor(limits: LogLimits, file: SpillFile) {
@@ -30,6 +32,24 @@ export class LogBudget {
   use(subscription: string, memory: number): void {
     this.memory += memory;
     this.keep(subscription, memory);
+  }
+
+  /** Memory for so many bytes: a block, unless they are more. */
+  take(subscription: string, bytes: number): Buffer {
+    const memory =
+      bytes > blockBytes
+        ? Buffer.allocUnsafeSlow(bytes)
+        : (this.#blocks.pop() ?? Buffer.allocUnsafeSlow(blockBytes));
+    this.use(subscription, memory.length);
+    return memory;
+  }
+
+  /** Of `take`. */
+  release(subscription: string, memory: Buffer): void {
+    this.use(subscription, -memory.length);
+    const isBlock = memory.length === blockBytes;
+    if (isBlock && this.memory + this.#blocks.length * blockBytes < this.limits.memoryBytes)
+      this.#blocks.push(memory);
   }
 
   /** Bytes of a subscription, wherever they are. */

@@ -1,18 +1,16 @@
 /** The log of one stream in this process: bounded, and written to disk when it is large. */
 import { Observable } from 'rxjs';
 import type { Backpressure } from '../../ports/backpressure.ts';
-import type { NewStream, StreamText } from '../../ports/streams.ts';
+import type { NewStream, StreamSource, StreamText } from '../../ports/streams.ts';
 import { firstEvent } from './event-text.ts';
 import { type LogBudget, logOverhead } from './log-budget.ts';
 import { LogReader } from './log-reader.ts';
 import { Segment } from './segment.ts';
-import { blockBytes } from './spill-file.ts';
-
-/** Bytes of a segment while memory is short. */
-const tightBytes = 16 * 1024;
 
 export class Log {
-  readonly stream: NewStream;
+  readonly stream: Omit<NewStream, 'source'>;
+  /** While it writes: an ended log keeps nothing of its request. */
+  source: StreamSource | undefined;
   /** Number of the next event. */
   next = 0;
   /** Bytes so far. */
@@ -35,17 +33,16 @@ export class Log {
   holdFrom: number | undefined;
   readonly readers = new Set<LogReader>();
   readonly #budget: LogBudget;
+  /** Events are added to the last one. */
   readonly #segments: Segment[] = [];
-  #tail: string[] = [];
-  #tailFirst = 0;
-  #tailStart = 0;
   /** Bytes up to here were read by somebody. */
   #readUntil = 0;
   #spilling = false;
   #released = false;
   #dropped = false;
 
-  constructor(stream: NewStream, budget: LogBudget) {
+  constructor({ source, ...stream }: NewStream, budget: LogBudget) {
+    this.source = source;
     this.stream = stream;
     this.#budget = budget;
     budget.use(stream.subscription, logOverhead);
@@ -53,7 +50,7 @@ export class Log {
 
   /** Number of the first event that is kept. */
   get first(): number {
-    return this.#segments[0]?.first ?? this.#tailFirst;
+    return this.#segments[0]?.first ?? this.next;
   }
 
   publish(): void {
@@ -64,22 +61,30 @@ export class Log {
   append(text: string, count: number): void {
     if (this.ended || this.#released) return;
     if (this.next === 0) this.opening = firstEvent(text);
-    const bytes = Buffer.byteLength(text);
     const first = this.next;
     this.closing = text;
-    this.#tail.push(text);
-    this.next += count;
-    this.written += bytes;
-    this.#budget.use(this.stream.subscription, bytes);
+    this.#write(text, count);
     for (const reader of this.readers) reader.grown(text, first);
-    const most = this.#budget.isTight ? tightBytes : blockBytes;
-    if (this.written - this.#tailStart >= most) this.seal();
     this.balance();
+  }
+
+  #write(text: string, count: number): void {
+    let last = this.#segments.at(-1);
+    if (last?.add(text, count) !== true) {
+      const place = { first: this.next, start: this.written };
+      last = new Segment(this.#budget, this.stream.subscription, place, text);
+      last.add(text, count);
+      this.#segments.push(last);
+      this.#spillOldest();
+    }
+    this.next += count;
+    this.written = last.end;
   }
 
   end(error?: unknown): void {
     if (this.ended) return;
     this.ended = true;
+    this.source = undefined;
     this.error = error;
     this.touched = performance.now();
     for (const reader of this.readers) reader.pump();
@@ -119,17 +124,11 @@ export class Log {
   /** The same by the number of the next event, as far as that is known without reading the disk. */
   readUntilEvent(event: number): void {
     if (event >= this.next) this.readUntil(this.written);
-    else if (event >= this.#tailFirst) this.readUntil(this.#tailStart);
-    else this.readUntil(this.#segmentOfEvent(event)?.start ?? 0);
+    else this.readUntil(this.segmentOf(event)?.start ?? 0);
   }
 
-  /** The sealed segment with an event; what is not sealed yet is. */
+  /** The one with this event. */
   segmentOf(event: number): Segment | undefined {
-    if (event >= this.#tailFirst) this.seal();
-    return this.#segmentOfEvent(event);
-  }
-
-  #segmentOfEvent(event: number): Segment | undefined {
     const segments = this.#segments;
     let low = 0;
     let high = segments.length - 1;
@@ -142,22 +141,6 @@ export class Log {
     return found !== undefined && event >= found.first && event < found.first + found.count
       ? found
       : undefined;
-  }
-
-  /** Makes one segment of the texts at the end. */
-  seal(): void {
-    if (this.#tail.length === 0) return;
-    const place = {
-      first: this.#tailFirst,
-      count: this.next - this.#tailFirst,
-      start: this.#tailStart,
-      end: this.written,
-    };
-    this.#segments.push(new Segment(this.#budget, this.stream.subscription, place, this.#tail));
-    this.#tail = [];
-    this.#tailFirst = this.next;
-    this.#tailStart = this.written;
-    this.#spillOldest();
   }
 
   /** Cuts what is read and too much, and pauses the source while too much is not read. */
@@ -173,35 +156,37 @@ export class Log {
     if (isFull && !this.paused) {
       this.paused = true;
       this.pauses++;
-      this.stream.source.pause();
+      this.source?.pause();
     } else if (this.paused && unread <= most / 2 && held <= streamBytes / 2) {
       this.paused = false;
-      this.stream.source.resume();
+      this.source?.resume();
     }
   }
 
   #cut(mostRead: number): void {
     const until = Math.min(this.#readUntil, this.holdFrom ?? this.#readUntil);
     for (let oldest = this.#segments[0]; oldest !== undefined; oldest = this.#segments[0]) {
+      if (this.#segments.length === 1) return;
       if (oldest.end > until || this.#readUntil - oldest.start <= mostRead) return;
       this.#segments.shift();
       oldest.drop();
     }
   }
 
-  /** One at a time: memory is returned when it is written. */
-  #spillOldest(): void {
+  /** One at a time: memory is returned when it is written. The last segment stays, unless all is to go. */
+  #spillOldest(all = false): void {
     const { limits } = this.#budget;
     if (this.#spilling || this.#released) return;
-    const inMemory = this.#segments.filter((segment) => segment.inMemory);
-    const bytes = inMemory.reduce((sum, { start, end }) => sum + end - start, 0);
+    const inMemory = this.#segments.filter(({ memory }) => memory > 0);
+    const bytes = inMemory.reduce((sum, { memory }) => sum + memory, 0);
     const [oldest] = inMemory;
     if (oldest === undefined || (bytes <= limits.spillBytes && !this.#budget.isTight)) return;
+    if (!all && oldest === this.#segments.at(-1)) return;
     this.#spilling = true;
     oldest.spill().then(
       () => {
         this.#spilling = false;
-        this.#spillOldest();
+        this.#spillOldest(all);
       },
       // Tried again with the next segment; without room in memory the source is paused.
       (error: unknown) => {
@@ -213,8 +198,7 @@ export class Log {
 
   /** Memory is short: all of it goes to disk. */
   spillAll(): void {
-    this.seal();
-    this.#spillOldest();
+    this.#spillOldest(true);
   }
 
   /** Nobody finds it any more; its readers may read on. */
@@ -229,9 +213,6 @@ export class Log {
     this.#dropped = true;
     const { subscription } = this.stream;
     for (const segment of this.#segments.splice(0)) segment.drop();
-    this.#budget.use(subscription, -(this.written - this.#tailStart) - logOverhead);
-    this.#tail = [];
-    this.#tailFirst = this.next;
-    this.#tailStart = this.written;
+    this.#budget.use(subscription, -logOverhead);
   }
 }

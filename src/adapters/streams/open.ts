@@ -2,12 +2,13 @@
 import type { Logger } from 'pino';
 import type { LastEvents, Streams } from '../../ports/streams.ts';
 import { checked } from '../checked.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 import { LocalStreams } from './local.ts';
 import type { LogLimits } from './log-budget.ts';
 
 export interface StreamsConfig {
   readonly dataDir: string;
-  readonly redisUrl: string | undefined;
+  readonly redis: RedisAddress | undefined;
   readonly streams: LogLimits & { readonly mostGraceMs: number };
 }
 
@@ -19,11 +20,11 @@ interface Parts {
 
 /** Rejects with one sentence for the operator when the service behind it cannot be used. */
 export const openStreams = async (
-  { dataDir, redisUrl, streams: { mostGraceMs, ...limits } }: StreamsConfig,
+  { dataDir, redis, streams: { mostGraceMs, ...limits } }: StreamsConfig,
   { log, lost }: Parts,
 ): Promise<Streams> => {
   const local = new LocalStreams({ folder: dataDir, mostGraceMs, limits, log });
-  if (redisUrl === undefined) return local;
+  if (redis === undefined) return local;
   const { RedisStreams } = await import('./redis.ts');
-  return checked(new RedisStreams(redisUrl, { local, log, lost }));
+  return checked(new RedisStreams(redis, { local, log, lost }));
 };

@@ -1,6 +1,7 @@
 /** The logs of resumable streams in Redis: one script for each change, messages between gateways. */
 import type { StreamText } from '../../ports/streams.ts';
 import { loadScript, RedisConnection } from '../redis.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 
 const script = loadScript(new URL('./streams.lua', import.meta.url));
 
@@ -47,10 +48,10 @@ export class RedisStore {
   readonly #instance: string;
 
   constructor(
-    url: string,
+    redis: RedisAddress,
     options: { readonly prefix: string; readonly instance: string; patience: number },
   ) {
-    this.#connection = new RedisConnection(url, { patience: options.patience });
+    this.#connection = new RedisConnection(redis, { patience: options.patience });
     this.#prefix = options.prefix;
     this.#instance = options.instance;
   }

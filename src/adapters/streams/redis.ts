@@ -14,6 +14,7 @@ import type {
   Streams,
 } from '../../ports/streams.ts';
 import { type Channel, openChannel } from '../redis-channel.ts';
+import type { RedisAddress } from '../redis-settings.ts';
 import { lastEvent } from './event-text.ts';
 import type { LocalStreams } from './local.ts';
 import type { Log } from './log.ts';
@@ -50,15 +51,15 @@ export class RedisStreams implements Streams {
   #resumed = 0;
   #lost = 0;
 
-  constructor(url: string, options: RedisStreamsOptions) {
+  constructor(redis: RedisAddress, options: RedisStreamsOptions) {
     const { local, lost, log, prefix = 'sluice:', deadMs = 10_000, patience = 3_000 } = options;
     const instance = randomBytes(8).toString('hex');
     this.#local = local;
     this.#log = log;
     this.#deadMs = deadMs;
-    this.#store = new RedisStore(url, { prefix, instance, patience });
+    this.#store = new RedisStore(redis, { prefix, instance, patience });
     this.#channel = openChannel({
-      url,
+      redis,
       channels: [RedisStore.channel(prefix, instance)],
       patience,
       onMessage: (_, text) => this.#receive(text.split(' ')),

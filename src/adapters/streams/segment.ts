@@ -1,78 +1,95 @@
-/** A piece of a log: whole events, in memory or on disk. */
+/** A piece of a log: whole events, in a block of memory or on disk. */
 import type { LogBudget } from './log-budget.ts';
 import type { Spilled } from './spill-file.ts';
+
+const mostBytesOfCharacter = 4;
 
 export class Segment {
   /** Number of its first event. */
   readonly first: number;
-  readonly count: number;
+  count = 0;
   /** Where it begins and ends, in bytes since the start of the stream. */
   readonly start: number;
-  readonly end: number;
+  end: number;
   readonly #budget: LogBudget;
   readonly #subscription: string;
-  /** In memory: texts, until somebody needs bytes. Most logs are never read again. */
-  #texts: readonly string[] | undefined;
-  #bytes: Buffer | undefined;
+  /** Bytes, as thousands of texts would be moved by every garbage collection. */
+  #memory: Buffer | undefined;
+  /** Nothing more is added. */
+  #sealed = false;
   #spilled: Spilled | undefined;
-  /** Reads from disk that are under way: its blocks must not be reused. */
+  /** Reads from disk, or a write to it, that are under way: nothing that they use must be reused. */
   #reads = 0;
+  #writes = 0;
   #dropped = false;
 
-  /** Its bytes are counted as memory of the log already. */
+  /** With room for this text, at least. */
   constructor(
     budget: LogBudget,
     subscription: string,
-    place: Pick<Segment, 'first' | 'count' | 'start' | 'end'>,
-    texts: readonly string[],
+    { first, start }: Pick<Segment, 'first' | 'start'>,
+    text: string,
   ) {
     this.#budget = budget;
     this.#subscription = subscription;
-    this.#texts = texts;
-    this.first = place.first;
-    this.count = place.count;
-    this.start = place.start;
-    this.end = place.end;
+    this.#memory = budget.take(subscription, Buffer.byteLength(text) + mostBytesOfCharacter);
+    this.first = first;
+    this.start = start;
+    this.end = start;
   }
 
-  get inMemory(): boolean {
-    return this.#bytes !== undefined || this.#texts !== undefined;
+  /** Bytes of memory that it takes; 0 on disk. */
+  get memory(): number {
+    return this.#memory?.length ?? 0;
   }
 
-  /** Bytes at once where they are in memory. */
+  /** False: it has no room for the text, which is not added. */
+  add(text: string, count: number): boolean {
+    const memory = this.#memory;
+    if (memory === undefined || this.#sealed) return false;
+    const used = this.end - this.start;
+    const written = memory.write(text, used);
+    // All of it, as there is room for another character. It is cheaper to write it twice than to measure it first.
+    if (used + written + mostBytesOfCharacter > memory.length) return false;
+    this.end += written;
+    this.count += count;
+    return true;
+  }
+
+  /** A copy, at once where it is in memory. */
   bytes(): Buffer | Promise<Buffer> {
-    return this.#encoded() ?? this.#load();
-  }
-
-  #encoded(): Buffer | undefined {
-    if (this.#texts !== undefined) this.#bytes = Buffer.from(this.#texts.join(''));
-    this.#texts = undefined;
-    return this.#bytes;
+    return this.#memory === undefined ? this.#load() : Buffer.from(this.#filled(this.#memory));
   }
 
   /** Moves it to disk. */
   async spill(): Promise<void> {
-    const bytes = this.#encoded();
-    if (bytes === undefined) return;
-    const spilled = await this.#budget.file.write(bytes);
-    if (this.#dropped) {
-      this.#budget.file.free(spilled);
-      return;
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    this.#sealed = true;
+    this.#writes++;
+    try {
+      const spilled = await this.#budget.file.write(this.#filled(memory));
+      if (this.#dropped) this.#budget.file.free(spilled);
+      else {
+        this.#spilled = spilled;
+        this.#budget.keep(this.#subscription, this.end - this.start);
+      }
+    } finally {
+      this.#writes--;
+      if (this.#dropped || this.#spilled !== undefined) this.#release();
     }
-    this.#spilled = spilled;
-    this.#bytes = undefined;
-    this.#budget.memory -= bytes.length;
   }
 
   drop(): void {
     if (this.#dropped) return;
     this.#dropped = true;
-    const length = this.end - this.start;
-    if (this.inMemory) this.#budget.use(this.#subscription, -length);
-    else this.#budget.keep(this.#subscription, -length);
-    this.#bytes = undefined;
-    this.#texts = undefined;
+    if (this.#spilled !== undefined) this.#budget.keep(this.#subscription, this.start - this.end);
+    if (this.#writes === 0) this.#release();
     this.#free();
+  }
+
+  #filled(memory: Buffer): Buffer {
+    return memory.subarray(0, this.end - this.start);
   }
 
   async #load(): Promise<Buffer> {
@@ -85,6 +102,12 @@ export class Segment {
       this.#reads--;
       if (this.#dropped) this.#free();
     }
+  }
+
+  #release(): void {
+    if (this.#memory === undefined) return;
+    this.#budget.release(this.#subscription, this.#memory);
+    this.#memory = undefined;
   }
 
   #free(): void {

@@ -4,7 +4,7 @@ import { mkdirSync, unlinkSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export const blockBytes = 64 * 1024;
+export const blockBytes = 16 * 1024;
 
 /** Where bytes are in the file. */
 export interface Spilled {

@@ -3,19 +3,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { QdrantClient } from '@qdrant/js-client-rest';
 import { exponentialBackoff } from '../../backoff.ts';
 import { ApiError, fail } from '../../errors.ts';
+import type { ReadConsistency } from './qdrant-settings.ts';
 
 /** Further tries of a call that did not get through; all our calls may be made twice. */
 const retries = 2;
 const backoff = exponentialBackoff({ first: 50, factor: 4 });
 const defaultPort = 6333;
 
+interface ConnectionOptions {
+  readonly key: string | undefined;
+  /** Milliseconds that one request may take. */
+  readonly patience: number;
+  readonly readConsistency: ReadConsistency | undefined;
+}
+
 export class QdrantConnection {
+  /** Part of every read. */
+  readonly reading: { readonly consistency?: ReadConsistency };
   readonly #client: QdrantClient;
   readonly #host: string;
   #open = true;
 
-  /** `patience`: milliseconds that one request may take. */
-  constructor(address: string, key: string | undefined, patience: number) {
+  constructor(address: string, { key, patience, readConsistency }: ConnectionOptions) {
+    this.reading = readConsistency === undefined ? {} : { consistency: readConsistency };
     const url = new URL(address);
     // The standard drops a port that is the scheme's own; none at all means Qdrant's.
     const port = /^\w+:\/\/[^/]*:(\d+)(?:\/|$)/.exec(address)?.[1] ?? defaultPort;

@@ -1,4 +1,5 @@
 /** Reads items from Qdrant: by id, in order page by page, and by similarity. */
+import { fail } from '../../errors.ts';
 import type { Hit, Item, ItemPage } from '../../ports/vectors.ts';
 import type { QdrantConnection } from './qdrant-connection.ts';
 import { type Condition, isEqual, pointId, toItem, visible } from './qdrant-points.ts';
@@ -10,7 +11,7 @@ export const findItem = async (
   id: string,
 ): Promise<Item | undefined> => {
   const [point] = await qdrant.call((client) =>
-    client.retrieve(collection, { ids: [pointId(store, id)], with_payload: true }),
+    client.retrieve(collection, { ids: [pointId(store, id)], with_payload: true, ...qdrant.reading }),
   );
   return point?.payload?.published === true ? toItem(point.payload) : undefined;
 };
@@ -20,10 +21,17 @@ export const countItems = async (
   collection: string,
   store: string,
 ): Promise<number> => {
-  const { count } = await qdrant.call((client) =>
-    client.count(collection, { filter: { must: visible(store) }, exact: true }),
+  // The client's own `count` passes no consistency.
+  const { data } = await qdrant.call((client) =>
+    client.api().countPoints({
+      collection_name: collection,
+      filter: { must: visible(store) },
+      exact: true,
+      ...qdrant.reading,
+    }),
   );
-  return count;
+  if (data.result === undefined) throw fail('unavailable', 'The vector store is unavailable');
+  return data.result.count;
 };
 
 /** Points with the same score as the last one of a search that are read, to find those with the first ids. */
@@ -39,7 +47,13 @@ export const nearest = async (
 ): Promise<readonly Hit[]> => {
   for (let more = 1; ; more = Math.min(mostTies, more * 8)) {
     const { points } = await qdrant.call((client) =>
-      client.query(collection, { query, filter: { must }, limit: limit + more, with_payload: true }),
+      client.query(collection, {
+        query,
+        filter: { must },
+        limit: limit + more,
+        with_payload: true,
+        ...qdrant.reading,
+      }),
     );
     const isCut = points.length === limit + more && points.at(-1)?.score === points[limit - 1]?.score;
     if (!isCut || more === mostTies)
@@ -67,6 +81,7 @@ export const listItems = async (
         filter: { must: [...must] },
         limit,
         with_payload: true,
+        ...qdrant.reading,
         ...(by !== undefined && { order_by: by }),
       }),
     );

@@ -3,6 +3,7 @@ import { fail } from '../../errors.ts';
 import { ensureSize } from './direction.ts';
 import { type QdrantConnection, statusOf } from './qdrant-connection.ts';
 import { pointId } from './qdrant-points.ts';
+import type { QdrantCluster } from './qdrant-settings.ts';
 
 /** Every write: applied when the call ends, and in one order on all replicas of the server. */
 export const applied = { wait: true, ordering: 'strong' } as const;
@@ -13,13 +14,23 @@ const mostKnown = 10_000;
 export class QdrantStores {
   readonly #qdrant: QdrantConnection;
   readonly #prefix: string;
+  readonly #cluster: Partial<CollectionSettings>;
   readonly #known = new Map<string, number>();
   /** Collections that are there with their indexes, or about to be. */
   readonly #ready = new Map<string, Promise<void>>();
 
-  constructor(qdrant: QdrantConnection, prefix: string) {
+  constructor(
+    qdrant: QdrantConnection,
+    prefix: string,
+    { shards, replicas, writeConsistency }: QdrantCluster = {},
+  ) {
     this.#qdrant = qdrant;
     this.#prefix = prefix;
+    this.#cluster = {
+      ...(shards !== undefined && { shard_number: shards }),
+      ...(replicas !== undefined && { replication_factor: replicas }),
+      ...(writeConsistency !== undefined && { write_consistency_factor: writeConsistency }),
+    };
   }
 
   /** The collection of a store; undefined when there is no such store. It never changes while the store exists. */
@@ -73,7 +84,11 @@ export class QdrantStores {
   async #dimensionsOf(store: string): Promise<number | undefined> {
     await this.#prepare();
     const [point] = await this.#qdrant.call((client) =>
-      client.retrieve(this.#registry, { ids: [pointId(store, '')], with_payload: true }),
+      client.retrieve(this.#registry, {
+        ids: [pointId(store, '')],
+        with_payload: true,
+        ...this.#qdrant.reading,
+      }),
     );
     const dimensions = point?.payload?.dimensions;
     this.#known.delete(store);
@@ -107,7 +122,7 @@ export class QdrantStores {
     if (exists) return;
     await this.#qdrant.call(async (client) => {
       try {
-        await client.createCollection(name, settings);
+        await client.createCollection(name, { ...settings, ...this.#cluster });
       } catch (error) {
         // Another replica was quicker.
         if (statusOf(error) !== 409) throw error;

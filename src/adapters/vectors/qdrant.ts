@@ -14,10 +14,12 @@ import {
   wellFormed,
 } from './qdrant-points.ts';
 import { countItems, findItem, listItems, nearest } from './qdrant-read.ts';
+import type { QdrantCluster, ReadConsistency } from './qdrant-settings.ts';
 import { applied, QdrantStores } from './qdrant-stores.ts';
 
-interface QdrantOptions {
+interface QdrantOptions extends QdrantCluster {
   readonly key?: string | undefined;
+  readonly readConsistency?: ReadConsistency | undefined;
   /** What the names of our collections start with. */
   readonly prefix?: string;
   /** Milliseconds a request may take. */
@@ -26,10 +28,10 @@ interface QdrantOptions {
 
 export const openQdrantVectors = (
   url: string,
-  { key, prefix = 'sluice_', patience = 10_000 }: QdrantOptions = {},
+  { key, prefix = 'sluice_', patience = 10_000, readConsistency, ...cluster }: QdrantOptions = {},
 ): Vectors => {
-  const qdrant = new QdrantConnection(url, key, patience);
-  const stores = new QdrantStores(qdrant, prefix);
+  const qdrant = new QdrantConnection(url, { key, patience, readConsistency });
+  const stores = new QdrantStores(qdrant, prefix, cluster);
 
   const removeAll = (collection: string, must: Condition[]) =>
     qdrant.call((client) => client.delete(collection, { ...applied, filter: { must } }));

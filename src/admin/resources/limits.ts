@@ -48,7 +48,7 @@ export const limits: readonly AdminRoute[] = [
     body: SetLimits,
     doc: {
       tag,
-      summary: 'Numbers that are given replace the former ones, others stay',
+      summary: 'Numbers that are given replace the former ones, null removes one, others stay',
       headers: ifMatch,
       response: json(AdminLimits),
       errors: [400, 404, 409, 412, 413, 503],

@@ -1,6 +1,6 @@
 /** `/openapi.json`: the route table of the admin API as an OpenAPI 3.1 document. */
 import Type from 'typebox';
-import { openapiDocument } from '../../../pipelines/account/openapi.ts';
+import { openapiDocument } from '../../../pipelines/account/openapi-document.ts';
 import { json } from '../../../schemas/openapi.ts';
 import { type AdminRoute, route } from '../route.ts';
 

@@ -9,13 +9,25 @@ import {
 } from '../../../schemas/admin/requests.ts';
 import { json } from '../../../schemas/openapi.ts';
 import { fail } from '../../errors.ts';
+import type { LiveRequest } from '../../ports/live.ts';
 import { anySuccess, merging } from '../combine.ts';
 import { type AdminParts, type AdminRoute, route } from '../route.ts';
 
 const tag = 'Requests';
 
-const all = ({ requests }: AdminParts): readonly AdminRequestShape[] =>
-  requests.list().map((request) => ({ object: 'request', process: process.pid, ...request }));
+const all = ({ requests, models }: AdminParts): readonly AdminRequestShape[] => {
+  const engines = new Map(models().map(({ id, engine }) => [id, engine]));
+  return requests.list().map((request) => shownRequest(request, engines));
+};
+
+/** `engines` are those of models. */
+export const shownRequest = (
+  request: LiveRequest,
+  engines: ReadonlyMap<string, string>,
+): AdminRequestShape => ({
+  ...{ object: 'request', process: process.pid, ...request },
+  engine: engines.get(request.model ?? '') ?? null,
+});
 
 const find = (parts: AdminParts, id: string | undefined): AdminRequestShape => {
   const found = all(parts).find((request) => request.id === id);

@@ -21,12 +21,18 @@ const sum = (a: Counts, b: Counts): Counts => ({
   streaming: a.streaming + b.streaming,
 });
 
+const problemsOf = ({ refusal }: AdminParts): string[] => {
+  const refused = refusal();
+  return refused === undefined ? [] : [`The catalog was refused, the former one stays: ${refused}`];
+};
+
 const statusOf = async (parts: AdminParts): Promise<AdminStatus> => {
   const unready = [...(await parts.unready())];
   const health = Object.entries(parts.engines.health());
   const requests = countsOf(parts);
   return {
-    ...{ object: 'status', version: parts.version, ready: unready.length === 0, unready },
+    ...{ object: 'status', version: parts.version, public_url: parts.publicUrl() },
+    ...{ ready: unready.length === 0, unready, problems: problemsOf(parts), services: parts.services },
     models: parts.catalog.inService().length,
     engines: {
       up: health.filter(([, word]) => word === 'ok').length,
@@ -54,6 +60,7 @@ const merged = (all: readonly AdminStatus[]): AdminStatus => {
     ...first,
     ready,
     unready: ready ? [] : all.flatMap(({ unready }) => unready),
+    problems: [...new Set(all.flatMap(({ problems }) => problems))],
     engines: { up: first.engines.up + first.engines.down.length - down.length, down },
     requests: all.map(({ requests }) => requests).reduce(sum, none),
     processes: all.flatMap(({ processes }) => processes),

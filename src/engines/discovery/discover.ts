@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { defer, distinctUntilChanged, finalize, type Observable, of, retry, tap, timer } from 'rxjs';
 import type { EngineRow, ReplicaRow } from '../../../schemas/engines.ts';
 import { exponentialBackoff } from '../../backoff.ts';
-
+import { errorText } from '../error-text.ts';
 import type { ReplicaAddress } from '../pool/membership.ts';
 import { type DnsOptions, watchDns } from './dns.ts';
 import { watchList } from './file.ts';
@@ -30,13 +30,17 @@ export const clusterOf = (env: Readonly<Record<string, string | undefined>>): Cl
   return { url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`, folder: podFolder };
 };
 
+/** Why replicas cannot be asked for now; undefined: they can. */
+type Report = (problem: string | undefined) => void;
+
 /** Those that `replicas` of a row stands for. Throws a plain sentence when it cannot work. */
 export const addressesOf = (
   replicas: EngineRow['replicas'],
   options: DiscoveryOptions,
   log: Logger,
+  report: Report = () => undefined,
 ): Observable<readonly ReplicaAddress[]> =>
-  typeof replicas === 'string' ? discover(parseSource(replicas), options, log) : of(listed(replicas));
+  typeof replicas === 'string' ? discover(parseSource(replicas), options, log, report) : of(listed(replicas));
 
 const listed = (rows: readonly ReplicaRow[]): readonly ReplicaAddress[] =>
   rows.map((row, index) => {
@@ -52,16 +56,19 @@ const discover = (
   source: Source,
   options: DiscoveryOptions,
   log: Logger,
+  report: Report,
 ): Observable<readonly ReplicaAddress[]> => {
   let failures = 0;
-  return watch(source, options, log).pipe(
+  return watch(source, options, log, report).pipe(
     tap(() => {
+      report(undefined);
       if (failures > 0) log.info('replicas are found again');
       failures = 0;
     }),
     retry({
       delay: (error: unknown) => {
         const wait = pause(++failures);
+        report(errorText(error));
         log.warn({ err: error, retryMs: wait }, 'replicas cannot be asked for; the known ones stay');
         return timer(wait);
       },
@@ -75,6 +82,7 @@ const watch = (
   source: Source,
   options: DiscoveryOptions,
   log: Logger,
+  report: Report,
 ): Observable<readonly ReplicaAddress[]> => {
   switch (source.kind) {
     case 'dns':
@@ -83,7 +91,10 @@ const watch = (
     case 'file':
       return watchList(source.file, {
         ...(options.fileInterval !== undefined && { interval: options.fileInterval }),
-        refused: (error) => log.error({ err: error }, 'list of replicas refused; the former one stays'),
+        refused: (error) => {
+          report(errorText(error));
+          log.error({ err: error }, 'list of replicas refused; the former one stays');
+        },
       });
     case 'kubernetes': {
       const { cluster } = options;

@@ -4,8 +4,11 @@ import type { ApiError } from '../../errors.ts';
 import { FairQueue } from '../../fair-queue.ts';
 import { Pace, retryAfter } from '../../pace.ts';
 import type { Flow } from '../../ports/engines/engine.ts';
+import { milliseconds } from '../duration.ts';
+import { rowDefaults } from '../effective-row.ts';
 import type { EngineReader } from '../engine-call.ts';
 import { EngineError } from '../engine-error.ts';
+import { errorText } from '../error-text.ts';
 import type { EngineRequest } from './dispatch.ts';
 import { LeastBusy } from './policies/least-busy.ts';
 import type { Policy, PolicyStats, RoutedCall } from './policies/policy.ts';
@@ -14,7 +17,6 @@ import type { Circuit, Replica } from './replica.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { type QueueRules, queueRules, type RetryRules, retryRules } from './rules.ts';
 
-const SLOW_START_MS = 30_000;
 /** How long a client should wait while there is no replica at all. */
 const EMPTY_WAIT_MS = 1000;
 
@@ -37,6 +39,16 @@ interface ReplicaStats {
   readonly alias: string;
   /** Taken out by an operator. */
   readonly drained: boolean;
+  /** Unix milliseconds; undefined: its circuit is closed. */
+  readonly openSince: number | undefined;
+  readonly cooldownMs: number;
+  /** The last failure that counted for its circuit, in Unix milliseconds. */
+  readonly lastError: { readonly time: number; readonly message: string } | undefined;
+  readonly weight: number;
+  /** Part of its weight that counts now; less than 1 during slow start. */
+  readonly share: number;
+  readonly promptBlocks: number;
+  readonly cachedBlocks: number;
 }
 
 export interface PoolOptions extends Partial<QueueRules> {
@@ -75,7 +87,7 @@ export class ReplicaPool {
   constructor({
     replicas = [],
     policy = new LeastBusy(),
-    slowStartMs = SLOW_START_MS,
+    slowStartMs = milliseconds(rowDefaults.slow_start),
     concurrency,
     log,
     retries = retryRules(),
@@ -229,14 +241,13 @@ export class ReplicaPool {
   }
 
   stats(): PoolStats {
+    const now = performance.now();
     return {
       ...this.#policy.stats(),
       waiting: this.#queue.size,
       retries: { made: this.budget.made, refused: this.budget.refused },
       continuations: { ...this.continuations },
-      replicas: this.#replicas.map(({ url, alias, circuit, busy, drained }) => ({
-        ...{ url, alias, circuit, busy, drained },
-      })),
+      replicas: this.#replicas.map((replica) => statsOf(replica, now)),
     };
   }
 
@@ -251,6 +262,7 @@ export class ReplicaPool {
     if (error.misconfigured)
       this.#log.error({ replica: replica.url, err: error.cause }, 'engine refuses the gateway');
     if (error.fault === 'none') return;
+    replica.lastError = { time: Date.now(), message: errorText(error.cause ?? error) };
     // The last one is kept while it responds to other calls.
     if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && other.inService))
       return;
@@ -277,3 +289,14 @@ export class ReplicaPool {
     };
   }
 }
+
+const statsOf = (replica: Replica, now: number): ReplicaStats => {
+  const { url, alias, circuit, busy, drained, openedAt, lastError, share } = replica;
+  const { weight, promptBlocks, cachedBlocks } = share;
+  return {
+    ...{ url, alias, circuit, busy, drained, lastError, weight, promptBlocks, cachedBlocks },
+    openSince: openedAt === undefined ? undefined : Math.round(Date.now() - now + openedAt),
+    cooldownMs: Math.round(replica.cooldownLeft(now)),
+    share: share.weightAt(now) / weight,
+  };
+};

@@ -106,6 +106,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
   #noteStart({ alias }: Replica, now: number): void {
     const { served } = this.#flow;
     if (served === undefined) return;
+    if (served.calledAt === 0) served.calledAt = now;
     served.attempts++;
     served.replica = alias;
     if (this.#queuedAt === 0) return;
@@ -127,6 +128,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
     const { served } = this.#flow;
     if (served === undefined) return;
     this.#answeredAt = performance.now();
+    if (served.answeredAt === 0) served.answeredAt = this.#answeredAt;
     served.engineMs = this.#answeredAt - this.#startedAt;
     served.busyMs += served.engineMs;
   }

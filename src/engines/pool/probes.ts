@@ -2,6 +2,7 @@
 import type { EngineRow } from '../../../schemas/engines.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import { milliseconds } from '../duration.ts';
+import { rowDefaults } from '../effective-row.ts';
 import type { EngineCall } from '../engine-call.ts';
 import type { ReplicaPool } from './pool.ts';
 
@@ -34,7 +35,7 @@ export const startProbes = (
       replica.dispatch.send(request, flow, pool.reporting(replica, reader)),
     );
   };
-  const timer = setInterval(send, milliseconds(probe.interval ?? '10s')).unref();
+  const timer = setInterval(send, milliseconds(probe.interval ?? rowDefaults.probe.interval)).unref();
   return () => {
     clearInterval(timer);
     closeRunning();

@@ -28,6 +28,10 @@ export class Replica {
   answering = 0;
   /** An operator has taken it out: it finishes what it has, and gets no more calls. */
   drained = false;
+  /** The last failure that counted for its circuit, in Unix milliseconds. */
+  lastError: { readonly time: number; readonly message: string } | undefined;
+  /** When its circuit opened; undefined while it is closed. */
+  openedAt: number | undefined;
   #connectionFailures = 0;
   #serverFailures = 0;
   /** Failures since it was ejected, the first included. */
@@ -100,6 +104,7 @@ export class Replica {
     this.#serverFailures = 0;
     this.#cooldowns = 0;
     this.#openUntil = 0;
+    this.openedAt = undefined;
     return wasEjected;
   }
 
@@ -112,6 +117,7 @@ export class Replica {
     const tooMany = this.#connectionFailures >= connectionFailures || this.#serverFailures >= serverFailures;
     if (fault === 'none' || !(wasEjected || tooMany)) return false;
     this.#openUntil = now + cooldown(++this.#cooldowns);
+    this.openedAt ??= now;
     return !wasEjected;
   }
 }

@@ -1,7 +1,8 @@
 /** How often a pool retries, when it ejects a replica and how many calls it queues: a row's numbers or the defaults. */
 import type { Duration, EngineRow } from '../../../schemas/engines.ts';
 import { exponentialBackoff } from '../../backoff.ts';
-import { milliseconds } from '../duration.ts';
+import { longest, milliseconds } from '../duration.ts';
+import { rowDefaults } from '../effective-row.ts';
 
 export interface RetryRules {
   /** Replicas that one call is sent to, the first included. */
@@ -29,26 +30,33 @@ export interface QueueRules {
 }
 
 export const retryRules = (row: EngineRow['retries'] = {}): RetryRules => ({
-  attempts: row.attempts ?? 3,
-  backoff: doubling(row.backoff ?? '0ms', row.max_backoff, '2s'),
-  budget: row.budget ?? 0.2,
-  budgetMin: row.budget_min ?? 10,
+  attempts: row.attempts ?? rowDefaults.retries.attempts,
+  backoff: doubling(
+    row.backoff ?? rowDefaults.retries.backoff,
+    row.max_backoff,
+    rowDefaults.retries.max_backoff,
+  ),
+  budget: row.budget ?? rowDefaults.retries.budget,
+  budgetMin: row.budget_min ?? rowDefaults.retries.budget_min,
 });
 
 export const breakerRules = (row: EngineRow['circuit_breaker'] = {}): BreakerRules => ({
-  connectionFailures: row.connection_failures ?? 2,
-  serverFailures: row.server_failures ?? 5,
-  cooldown: doubling(row.cooldown ?? '500ms', row.max_cooldown, '30s'),
+  connectionFailures: row.connection_failures ?? rowDefaults.circuit_breaker.connection_failures,
+  serverFailures: row.server_failures ?? rowDefaults.circuit_breaker.server_failures,
+  cooldown: doubling(
+    row.cooldown ?? rowDefaults.circuit_breaker.cooldown,
+    row.max_cooldown,
+    rowDefaults.circuit_breaker.max_cooldown,
+  ),
 });
 
 export const queueRules = (row: EngineRow['queue'] = {}): QueueRules => ({
-  queueLength: row.length ?? 1000,
-  waitMs: milliseconds(row.wait ?? '30s'),
+  queueLength: row.length ?? rowDefaults.queue.length,
+  waitMs: milliseconds(row.wait ?? rowDefaults.queue.wait),
 });
 
 /** The usual maximum is no reason to wait for less than the first time. */
 const doubling = (from: Duration, to: Duration | undefined, usual: Duration): ((retry: number) => number) => {
-  const first = milliseconds(from);
-  const most = to === undefined ? Math.max(first, milliseconds(usual)) : milliseconds(to);
-  return exponentialBackoff({ first, most });
+  const most = to ?? longest(from, usual);
+  return exponentialBackoff({ first: milliseconds(from), most: milliseconds(most) });
 };

@@ -11,6 +11,9 @@ export class Share {
   weight = 1;
   /** Prompt blocks that calls on it have still to compute, as far as a policy estimates them. */
   prefill = 0;
+  /** Prompt blocks of its calls that were routed by prefix, and those that it had seen before. */
+  promptBlocks = 0;
+  cachedBlocks = 0;
   /** Virtual time up to which it has had its share of calls. */
   served = 0;
   /** Its bit in a table of prompt blocks; -1: none yet. */

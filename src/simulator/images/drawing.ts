@@ -119,12 +119,13 @@ const editLayers = async (
     cover.composite([...(caption === undefined ? [] : [caption]), { ...cut, blend: 'dest-out' }]);
   }
   const side = Math.max(1, Math.floor(Math.min(width, height) / 10));
-  const small = call.references.slice(1, Math.floor(width / side)).map(async (image, at) => ({
-    ...(await rawLayer(opened(sharp, image).resize(side, side, { fit: 'cover' }).ensureAlpha())),
-    left: at * side,
-    top: 0,
-  }));
-  return [...(await Promise.all([rawLayer(cover), ...small])), mask === undefined ? caption : undefined];
+  const layers: (OverlayOptions | undefined)[] = [await rawLayer(cover)];
+  // One after the other: together they would take every thread that the process has, and the memory of all.
+  for (const [at, image] of call.references.slice(1, Math.floor(width / side)).entries()) {
+    const small = opened(sharp, image).resize(side, side, { fit: 'cover' }).ensureAlpha();
+    layers.push({ ...(await rawLayer(small)), left: at * side, top: 0 });
+  }
+  return [...layers, mask === undefined ? caption : undefined];
 };
 
 /** Clears everything outside an ellipse. */

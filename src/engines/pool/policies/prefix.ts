@@ -58,6 +58,8 @@ export class PrefixAffinity implements Policy {
     seen.add(blocks, slot);
     this.#promptBlocks += blocks.count;
     this.#cachedBlocks += cached;
+    chosen.share.promptBlocks += blocks.count;
+    chosen.share.cachedBlocks += cached;
     call.uncached = blocks.count - cached;
     return chosen;
   }

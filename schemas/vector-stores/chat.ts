@@ -1,7 +1,9 @@
 /** Requests and responses of `POST /chat/completions/RAG`. */
 import Type, { type Static } from 'typebox';
-import { ChatChunk, ChatCompletion, ChatRequest } from './chat.ts';
-import { Titled } from './shapes.ts';
+import { ModelName } from '../chat/fields.ts';
+import { ChatRequest } from '../chat/request.ts';
+import { ChatChunk, ChatCompletion } from '../chat/response.ts';
+import { Titled } from '../shapes.ts';
 import { SearchResult } from './vector-store.ts';
 
 export const RagRequest = Titled('RagRequest', {
@@ -11,7 +13,7 @@ export const RagRequest = Titled('RagRequest', {
     maxLength: 512,
     description: 'Id of the vector store to search for context',
   }),
-  model: Type.String({ minLength: 1, maxLength: 512 }),
+  model: ModelName('Id of a chat model; required here'),
 });
 export type RagRequest = Static<typeof RagRequest>;
 

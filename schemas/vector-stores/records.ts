@@ -1,6 +1,6 @@
 /** Records of vector stores in the State port; times are Unix milliseconds. */
 import Type, { type Static } from 'typebox';
-import { Nullable } from './shapes.ts';
+import { Nullable } from '../shapes.ts';
 
 const Time = Type.Integer({ minimum: 0 });
 

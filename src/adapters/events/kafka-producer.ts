@@ -1,0 +1,56 @@
+/** An idempotent Kafka producer whose publications are acknowledged for every partition they touch. */
+import kafkajs, { type Kafka, type Message, type RecordMetadata } from 'kafkajs';
+import type { Logger } from 'pino';
+import { type KafkaSettings, metadataAge, patience } from './kafka-client.ts';
+
+export interface KafkaProducer {
+  connect(): Promise<void>;
+  /** One at a time. Resolves once all in-sync replicas have all messages. */
+  send(topic: string, messages: Message[]): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+const mostAttempts = 4;
+
+export const newProducer = (kafka: Kafka, settings: KafkaSettings, log: Logger): KafkaProducer => {
+  /** Partitions that the messages of this publication go to. */
+  const touched = new Set<number>();
+  const producer = kafka.producer({
+    idempotent: true,
+    maxInFlightRequests: 1,
+    allowAutoTopicCreation: false,
+    metadataMaxAge: metadataAge(settings),
+    createPartitioner: () => {
+      const partitionOf = kafkajs.Partitioners.DefaultPartitioner();
+      return (message) => {
+        const partition = partitionOf(message);
+        touched.add(partition);
+        return partition;
+      };
+    },
+    retry: patience,
+  });
+  return {
+    connect: () => producer.connect(),
+    /**
+     * When the library tries again, it leaves out brokers that have acknowledged their part. A partition whose leader
+     * moved to one of them meanwhile is never sent, and the library calls it done: so we look, and send all of it again.
+     */
+    send: async (topic, messages) => {
+      for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+        touched.clear();
+        const acknowledged = await producer.send({ topic, acks: -1, messages });
+        if (covers(acknowledged, touched)) return;
+        log.info({ topic, attempt }, 'kafka publication incomplete');
+      }
+      throw new Error(`${topic} has partitions that acknowledge nothing`);
+    },
+    disconnect: () => producer.disconnect(),
+  };
+};
+
+const covers = (acknowledged: readonly RecordMetadata[], touched: ReadonlySet<number>): boolean => {
+  const partitions = new Set(acknowledged.map(({ partition }) => partition));
+  for (const partition of touched) if (!partitions.has(partition)) return false;
+  return true;
+};

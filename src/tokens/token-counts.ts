@@ -12,14 +12,22 @@ interface Learnt {
   readonly scripts: Map<Script, { tokens: number; counted: number }>;
   /** Responses in a row that had a piece for each token. */
   singles: number;
+  /** Counted with the next text that has to be: until then no tokenizer is loaded, which takes 70 MB. */
+  waiting: Sample[];
   samples: number;
   /** When the next one is learnt from, on the clock of `performance.now`. */
   next: number;
 }
 
+/** A finished response, with the tokens that its engine counted. */
+interface Sample {
+  readonly generated: Generated;
+  readonly tokens: number;
+}
+
 type Script = 'narrow' | 'wide';
 
-/** The first few are learnt from at once, then one every so often. */
+/** The first few are learnt from, then one every so often; so many may wait. */
 const firstSamples = 8;
 const sampleEvery = 30_000;
 /** Shorter ones say little: what ends a response counts as well. */
@@ -45,14 +53,26 @@ export const createTokenCounts = (offload: Pick<Offload, 'countTokens'>): TokenC
     return from(counted).pipe(map((tokens) => scale * tokens));
   };
 
+  /** What is counted next finds them counted. */
+  const countWaiting = (model: Model): void => {
+    const learnt = models.get(model.id);
+    for (const { generated, tokens } of learnt?.waiting.splice(0) ?? [])
+      tokensOf(model, generated).subscribe({
+        next: (counted) => addRatio(learnt, scriptOf(generated.texts), tokens, counted),
+        // The next one may teach as much.
+        error: () => undefined,
+      });
+  };
+
   return {
-    count: (model, generated) =>
-      generated.pieces === 0
-        ? of(0)
-        : tokensOf(model, generated).pipe(
-            map((tokens) => decide(tokens, generated, models.get(model.id))),
-            catchError(() => of(roughly(generated))),
-          ),
+    count: (model, generated) => {
+      if (generated.pieces === 0) return of(0);
+      countWaiting(model);
+      return tokensOf(model, generated).pipe(
+        map((tokens) => decide(tokens, generated, models.get(model.id))),
+        catchError(() => of(roughly(generated))),
+      );
+    },
 
     countTexts: (model, texts) => {
       const all = { texts, scale: 1, pieces: 0 };
@@ -64,16 +84,19 @@ export const createTokenCounts = (offload: Pick<Offload, 'countTokens'>): TokenC
 
     learn: (model, generated, tokens) => {
       if (tokens < leastTokens) return;
-      const learnt = models.get(model.id) ?? { scripts: new Map(), singles: 0, samples: 0, next: 0 };
+      const learnt = models.get(model.id) ?? {
+        scripts: new Map(),
+        singles: 0,
+        waiting: [],
+        samples: 0,
+        next: 0,
+      };
       models.set(model.id, learnt);
       learnt.samples++;
-      // Until it is counted, no other is.
-      learnt.next = performance.now() + sampleEvery;
-      const learn = (counted: number): void => {
-        add(learnt, generated, tokens, counted);
-        if (learnt.samples < firstSamples) learnt.next = 0;
-      };
-      tokensOf(model, generated).subscribe({ next: learn, error: () => undefined });
+      if (learnt.samples >= firstSamples) learnt.next = performance.now() + sampleEvery;
+      learnt.singles = isSingle(generated, tokens) ? learnt.singles + 1 : 0;
+      learnt.waiting.push({ generated, tokens });
+      if (learnt.waiting.length > firstSamples) learnt.waiting.shift();
     },
   };
 };
@@ -82,17 +105,17 @@ export const createTokenCounts = (offload: Pick<Offload, 'countTokens'>): TokenC
 const roughly = ({ texts, scale, pieces }: Generated): number =>
   Math.max(pieces, Math.floor((scale * sum(texts.map(({ length }) => length))) / 5));
 
-const add = (learnt: Learnt, { texts, pieces }: Generated, tokens: number, counted: number): void => {
-  const script = scriptOf(texts);
-  const before = learnt.scripts.get(script) ?? { tokens: 0, counted: 0 };
-  learnt.scripts.set(script, {
+const addRatio = (learnt: Learnt | undefined, script: Script, tokens: number, counted: number): void => {
+  const before = learnt?.scripts.get(script) ?? { tokens: 0, counted: 0 };
+  learnt?.scripts.set(script, {
     tokens: decay * before.tokens + tokens,
     counted: decay * before.counted + counted,
   });
-  // What ends the response is a token without a piece.
-  const isSingle = pieces <= tokens && tokens - pieces <= Math.max(2, tokens * 0.01);
-  learnt.singles = isSingle ? learnt.singles + 1 : 0;
 };
+
+/** What ends the response is a token without a piece. */
+const isSingle = ({ pieces }: Generated, tokens: number): boolean =>
+  pieces <= tokens && tokens - pieces <= Math.max(2, tokens * 0.01);
 
 /** Never more than was generated, as far as can be known: where two counts are near each other, the safer one. */
 const decide = (counted: number, { texts, pieces }: Generated, learnt: Learnt | undefined): number => {

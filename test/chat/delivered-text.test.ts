@@ -104,3 +104,32 @@ t.test('what cannot be counted is estimated, and counts wait for each other', as
   );
   t.equal(most, 1);
 });
+
+t.test(
+  'finished responses are counted only once a count is needed, and teach the ratio of vocabularies',
+  async (t) => {
+    const model = sampleModel({ tokenizer: 'o200k_base' });
+    const counted: string[] = [];
+    const counts = createTokenCounts({
+      countTokens: async ([text = '']) => {
+        counted.push(text);
+        if (text === 'fails') throw new Error('The queue is full');
+        return 100;
+      },
+    });
+    for (const text of ['first', 'fails', 'third']) {
+      t.ok(counts.learns(model));
+      counts.learn(model, { texts: [text], scale: 1, pieces: 20 }, 150);
+    }
+    t.strictSame(counted, [], 'no tokenizer is loaded');
+    const count = () => lastValueFrom(counts.count(model, { texts: ['left early'], scale: 1, pieces: 20 }));
+    t.equal(await count(), 149, 'half as many again, less what a foreign vocabulary may be off');
+    t.equal(await count(), 149);
+    t.strictSame(counted, ['first', 'fails', 'third', 'left early', 'left early'], 'each once');
+    for (let number = 0; number < 20; number++)
+      if (counts.learns(model))
+        counts.learn(model, { texts: [`later ${number}`], scale: 1, pieces: 20 }, 150);
+    await count();
+    t.equal(counted.length, 5 + 5 + 1, 'eight at first, then one every half minute');
+  },
+);

@@ -10,7 +10,7 @@ export interface TokenCounts {
   count(model: Model, generated: Generated): Observable<number>;
   /** Tokens of texts that were generated elsewhere, such as a prompt. Never errors either. */
   countTexts(model: Model, texts: readonly string[]): Observable<number>;
-  /** Whether the next finished response of the model should be learnt from: it costs a count. */
+  /** Whether the next finished response of the model should be learnt from: its text is kept. */
   learns(model: Model): boolean;
   /** The engine counted `tokens` in them. */
   learn(model: Model, generated: Generated, tokens: number): void;

@@ -1,9 +1,7 @@
 /** Fetches addresses that clients give, on checked and pinned public addresses only. */
-import { lookup as systemLookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import { buildConnector, Client, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { ApiError, fail } from '../errors.ts';
-import { checkUrl, mayConnect, type UrlRules } from './public-address.ts';
+import { checkUrl, type UrlRules } from './public-address.ts';
 import type { Lookup } from './resolver.ts';
 
 export interface GuardedFetchOptions extends UrlRules {
@@ -14,7 +12,7 @@ export interface GuardedFetchOptions extends UrlRules {
   readonly ca?: string;
 }
 
-interface Timeouts {
+export interface Timeouts {
   readonly connect: number;
   readonly firstByte: number;
   readonly idle: number;
@@ -52,6 +50,8 @@ export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch =
     const either = AbortSignal.any([signal, clock]);
     let address = request.url;
     try {
+      // With the first address: what it imports takes 5 MB.
+      const { clientFor } = await import('./guarded-client.ts');
       for (let left = request.maxRedirects; ; left--) {
         const url = checked(address, request.field, options);
         const client = clientFor(url, options, timeouts);
@@ -77,14 +77,6 @@ const checked = (address: string, field: string, rules: UrlRules): URL => {
   return result.url;
 };
 
-/** A client of its own for each address: nothing is shared, kept open or remembered between requests. */
-const clientFor = (url: URL, options: GuardedFetchOptions, timeouts: Timeouts): Client =>
-  new Client(url.origin, {
-    connect: guardedConnector(options, timeouts.connect),
-    headersTimeout: timeouts.firstByte,
-    bodyTimeout: timeouts.idle,
-  });
-
 const messageOf = ({ method = 'GET', headers, body }: GuardedRequest, url: URL) => ({
   method,
   path: `${url.pathname}${url.search}`,
@@ -95,47 +87,6 @@ const messageOf = ({ method = 'GET', headers, body }: GuardedRequest, url: URL) 
 
 const redirectOf = ({ statusCode, headers }: GuardedResponse): string | undefined =>
   redirects.has(statusCode) && typeof headers.location === 'string' ? headers.location : undefined;
-
-class ForbiddenAddress extends Error {
-  readonly code = 'ENOTFOUND';
-}
-
-/**
- * Addresses are checked as the name is resolved for this very connection, and that answer is the one connected to; so
- * a name that answers differently each time gains nothing. The connected socket is looked at once more.
- */
-export const guardedConnector = (options: GuardedFetchOptions, timeout: number): buildConnector.connector => {
-  return (target, callback) => {
-    const scheme = target.protocol === 'https:' ? 'https:' : 'http:';
-    const isAllowed = (address: string) => mayConnect(scheme, address, options);
-    const connect = buildConnector({
-      timeout,
-      maxCachedSessions: 0,
-      lookup: guardedLookup(options.lookup ?? systemLookup, isAllowed),
-      ...(options.ca !== undefined && { ca: options.ca }),
-    });
-    connect(target, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      if (isAllowed(socket.remoteAddress ?? '')) return callback(null, socket);
-      socket.destroy();
-      callback(new ForbiddenAddress('The connected address is not allowed'), null);
-    });
-  };
-};
-
-const guardedLookup =
-  (lookup: Lookup, isAllowed: (address: string) => boolean): LookupFunction =>
-  (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, []);
-      const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => isAllowed(address))) {
-        return callback(new ForbiddenAddress('The name has an address that is not allowed'), []);
-      }
-      if (options.all) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    });
-  };
 
 const timeoutCodes = new Set([
   'UND_ERR_CONNECT_TIMEOUT',

@@ -5,7 +5,8 @@ import { sniffMediaType } from '../media/media-type.ts';
 import type { DocumentSource } from '../ports/offload.ts';
 import { checkLength, type DocumentBounds, unreadable } from './document-bounds.ts';
 import { docxText } from './docx-text.ts';
-import { htmlText, looksLikeHtml } from './html-text.ts';
+import { htmlText } from './html-text.ts';
+import { looksLikeHtml } from './looks-like-html.ts';
 import { decodeText, isText } from './text-encoding.ts';
 
 export const documentText = async (

@@ -84,7 +84,7 @@ export const createTokenCounts = (offload: Pick<Offload, 'countTokens'>): TokenC
 
     learn: (model, generated, tokens) => {
       if (tokens < leastTokens) return;
-      const learnt = models.get(model.id) ?? {
+      const learnt: Learnt = models.get(model.id) ?? {
         scripts: new Map(),
         singles: 0,
         waiting: [],

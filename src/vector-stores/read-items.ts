@@ -2,7 +2,7 @@
 import { lastValueFrom, reduce } from 'rxjs';
 import type { IngestionRecord, VectorStoreFileRecord } from '../../schemas/vector-stores/records.ts';
 import { ApiError, fail } from '../errors.ts';
-import { decoderOf } from '../offload/text-encoding.ts';
+import { decoderOf } from '../offload/text-decoder.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Offload, SplitText, TextWindow } from '../ports/offload.ts';

@@ -1,8 +1,8 @@
 /** Detects how an upload is to be read, from its bytes as they stream by. */
 import type { FileFormat } from '../../schemas/vector-stores/records.ts';
 import { sniffMediaType } from '../media/media-type.ts';
-import { looksLikeHtml } from '../offload/html-text.ts';
-import { undecided } from '../offload/text-encoding.ts';
+import { looksLikeHtml } from '../offload/looks-like-html.ts';
+import { undecided } from '../offload/text-decoder.ts';
 import { TextSample } from '../offload/text-sample.ts';
 import type { Offload } from '../ports/offload.ts';
 

@@ -7,7 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { firstValueFrom } from 'rxjs';
 import t from 'tap';
 import { ApiError } from '../../src/errors.ts';
-import { createGuardedFetch, guardedConnector } from '../../src/media/guarded-fetch.ts';
+import { guardedConnector } from '../../src/media/guarded-client.ts';
+import { createGuardedFetch } from '../../src/media/guarded-fetch.ts';
 import { createMedia, type MediaOptions } from '../../src/media/media.ts';
 import type { MediaRule } from '../../src/ports/media.ts';
 

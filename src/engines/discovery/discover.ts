@@ -1,15 +1,14 @@
 /** The addresses of an engine's replicas, now and as they change. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { defer, distinctUntilChanged, finalize, type Observable, of, retry, tap, timer } from 'rxjs';
+import { defer, distinctUntilChanged, type Observable, of, retry, switchMap, tap, timer } from 'rxjs';
 import type { EngineRow, ReplicaRow } from '../../../schemas/engines.ts';
 import { exponentialBackoff } from '../../backoff.ts';
 import { errorText } from '../error-text.ts';
 import type { ReplicaAddress } from '../pool/membership.ts';
 import { type DnsOptions, watchDns } from './dns.ts';
 import { watchList } from './file.ts';
-import { watchService } from './kubernetes.ts';
-import { type ClusterAddress, openKubernetesApi } from './kubernetes-api.ts';
+import type { ClusterAddress } from './kubernetes-api.ts';
 import { parseSource, type Source } from './source.ts';
 
 export interface DiscoveryOptions {
@@ -100,10 +99,9 @@ const watch = (
       const { cluster } = options;
       if (cluster === undefined)
         throw new Error('needs a Kubernetes cluster: KUBERNETES_SERVICE_HOST is not set');
-      return defer(() => {
-        const api = openKubernetesApi(cluster);
-        return watchService(api, source).pipe(finalize(() => void api.close()));
-      });
+      return defer(() => import('./kubernetes.ts')).pipe(
+        switchMap(({ watchCluster }) => watchCluster(cluster, source)),
+      );
     }
   }
 };

@@ -1,11 +1,11 @@
 /** Follows the EndpointSlices of a Kubernetes service: lists them, then watches what changes. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Observable } from 'rxjs';
+import { defer, finalize, Observable } from 'rxjs';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ReplicaAddress } from '../pool/membership.ts';
 import { EndpointSlice, replicasOf } from './endpoint-slices.ts';
-import { ApiFailure, type KubernetesApi } from './kubernetes-api.ts';
+import { ApiFailure, type ClusterAddress, type KubernetesApi, openKubernetesApi } from './kubernetes-api.ts';
 import type { Service } from './source.ts';
 
 const Version = Type.Object({ resourceVersion: Type.String() });
@@ -31,6 +31,16 @@ const watchSeconds = 240;
 const shortestMs = 1000;
 const pageSize = 500;
 const gone = 410;
+
+/** Of the cluster that this process runs in. */
+export const watchCluster = (
+  cluster: ClusterAddress,
+  service: Service,
+): Observable<readonly ReplicaAddress[]> =>
+  defer(() => {
+    const api = openKubernetesApi(cluster);
+    return watchService(api, service).pipe(finalize(() => void api.close()));
+  });
 
 /**
  * Emits after the list and after every change. Errors when the API server cannot be asked, or refuses: subscribing

@@ -27,7 +27,7 @@ export class Thread implements Worker {
       env: {},
       argv: [],
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 64 },
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 16 },
     });
     this.#thread.unref();
     this.#thread.on('message', (outcome: unknown) => this.#running?.settle(outcome));

@@ -5,7 +5,7 @@ import { routes } from '../pipelines/routes.ts';
 import { embedItems } from '../pipelines/vector-stores/embed.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
-import { linkOrigin } from './adapters/blobs/s3-client.ts';
+import { linkOrigin } from './adapters/blobs/s3-settings.ts';
 import { openState } from './adapters/state/open.ts';
 import { openStreams } from './adapters/streams/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';

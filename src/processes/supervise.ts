@@ -1,7 +1,7 @@
 /** `sluice serve --processes N`: runs N gateway processes on one port and replaces those that die. */
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
-import { linkOrigin } from '../adapters/blobs/s3-client.ts';
+import { linkOrigin } from '../adapters/blobs/s3-settings.ts';
 import { ensureFree, linkTo } from '../address.ts';
 import { gatheredApi } from '../admin/gather.ts';
 import { type AdminServer, startAdmin } from '../admin/server.ts';

@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { S3Client, type S3Settings } from '../../src/adapters/blobs/s3-client.ts';
+import { S3Client } from '../../src/adapters/blobs/s3-client.ts';
+import type { S3Settings } from '../../src/adapters/blobs/s3-settings.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Disturbed, disturbed, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
 

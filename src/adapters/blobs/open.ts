@@ -6,7 +6,7 @@ import type { State } from '../../ports/state.ts';
 import { openBlobLinks } from '../../signatures/blob-links.ts';
 import { checked } from '../checked.ts';
 import type { DiskReserve } from '../disk-reserve.ts';
-import type { S3Settings } from './s3-client.ts';
+import type { S3Settings } from './s3-settings.ts';
 
 interface BlobsConfig {
   readonly dataDir: string;

@@ -8,38 +8,10 @@ import {
   type CredentialSource,
   type Credentials,
   fixedCredentials,
-  type WebIdentity,
   webIdentityCredentials,
 } from './s3-credentials.ts';
+import type { S3Settings } from './s3-settings.ts';
 import { readWords, reasonIn } from './s3-xml.ts';
-
-export interface S3Settings {
-  /** `https://s3.eu-central-1.amazonaws.com`, `http://minio:9000` … */
-  readonly endpoint: string;
-  /** Where clients reach the same store; links start with it. Undefined: the endpoint. */
-  readonly publicEndpoint: string | undefined;
-  readonly bucket: string;
-  /** What every key begins with: empty, or ending in a slash. */
-  readonly prefix: string;
-  readonly region: string;
-  readonly credentials: Credentials | WebIdentity;
-  /** Of every object that is written; undefined: as the bucket is configured. */
-  readonly encryption?: Encryption | undefined;
-  /** The bucket stands in the path, and not in the host's name. */
-  readonly pathStyle: boolean;
-}
-
-/** By the store, with its own keys or with one of its key management service. */
-export interface Encryption {
-  readonly method: 'AES256' | 'aws:kms';
-  readonly keyId: string | undefined;
-}
-
-/** Of the links that clients get. */
-export const linkOrigin = ({ publicEndpoint, endpoint, bucket, pathStyle }: S3Settings): string => {
-  const { protocol, host } = new URL(publicEndpoint ?? endpoint);
-  return `${protocol}//${pathStyle ? '' : `${bucket}.`}${host}`;
-};
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';

@@ -1,8 +1,35 @@
-/** Reads the settings of an S3 store from the environment. */
+/** The settings of an S3 store, as read from the environment. */
 import { existsSync } from 'node:fs';
 import { ConfigError, type Environment, flag, integer, oneOf, text, url } from '../../environment.ts';
-import type { Encryption, S3Settings } from './s3-client.ts';
 import type { Credentials, WebIdentity } from './s3-credentials.ts';
+
+export interface S3Settings {
+  /** `https://s3.eu-central-1.amazonaws.com`, `http://minio:9000` … */
+  readonly endpoint: string;
+  /** Where clients reach the same store; links start with it. Undefined: the endpoint. */
+  readonly publicEndpoint: string | undefined;
+  readonly bucket: string;
+  /** What every key begins with: empty, or ending in a slash. */
+  readonly prefix: string;
+  readonly region: string;
+  readonly credentials: Credentials | WebIdentity;
+  /** Of every object that is written; undefined: as the bucket is configured. */
+  readonly encryption?: Encryption | undefined;
+  /** The bucket stands in the path, and not in the host's name. */
+  readonly pathStyle: boolean;
+}
+
+/** By the store, with its own keys or with one of its key management service. */
+export interface Encryption {
+  readonly method: 'AES256' | 'aws:kms';
+  readonly keyId: string | undefined;
+}
+
+/** Of the links that clients get. */
+export const linkOrigin = ({ publicEndpoint, endpoint, bucket, pathStyle }: S3Settings): string => {
+  const { protocol, host } = new URL(publicEndpoint ?? endpoint);
+  return `${protocol}//${pathStyle ? '' : `${bucket}.`}${host}`;
+};
 
 /** Undefined: no store is named. */
 export const s3Settings = (env: Environment): S3Settings | undefined => {

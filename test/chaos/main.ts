@@ -80,11 +80,14 @@ const onOne = async (minutes: number): Promise<boolean> => {
 };
 
 const onCluster = async (minutes: number): Promise<boolean> => {
-  const missing = clusterMissing();
-  if (missing !== undefined) throw new Error(missing);
   const say = (line: string): void => {
     process.stderr.write(`${line}\n`);
   };
+  const missing = clusterMissing();
+  if (missing !== undefined) {
+    say(`npm run chaos: ${missing}`);
+    return false;
+  }
   const { seed, rate } = values;
   say(`seed ${seed}`);
   const outcome = await runCluster({

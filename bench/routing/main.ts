@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { LeastBusy } from '../../src/engines/pool/policies/least-busy.ts';
 import { PrefixAffinity } from '../../src/engines/pool/policies/prefix.ts';
 import { orEnd } from '../../test/command-line.ts';
+import { Progress } from '../../test/progress.ts';
 import { drawCharts, routingCharts } from '../charts/draw.ts';
 import { describeMachine } from '../measure.ts';
 import { measureChoice } from './choice-cost.ts';
@@ -27,6 +28,8 @@ if (values.help) {
 const { seconds, replicas, slowed } = values;
 const clock = slowedClock(slowed);
 const seed = 3;
+/** Of the machine's clock. */
+const rowSeconds = seconds * slowed;
 const chosen = workloads.filter(
   ({ name }) => values.workload === undefined || values.workload.includes(name),
 );
@@ -56,35 +59,43 @@ const simulateAll = (): readonly Row[] =>
 const serveAll = async (): Promise<readonly Row[]> => {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 2, 2] });
   const doubles = await Promise.all(Array.from({ length: replicas }, () => startDouble(clock, usualEngine)));
+  const progress = new Progress();
+  // The oracle is measured as well.
+  progress.plan(chosen.length * (subjects.length + 1) * rowSeconds);
   const rows: Row[] = [];
   for (const workload of chosen) {
     for (const subject of subjects) {
       const missing = await subject.missing();
       if (missing !== undefined) {
-        console.error(`${subject.name}: skipped, ${missing}`);
+        progress.finish(rowSeconds, `${subject.name}: skipped, ${missing}`);
         continue;
       }
       const running = await subject.start(doubles.map(({ port }) => port));
       const target = httpTarget({ portOf: () => running.port, key: running.key });
-      rows.push(await measure(workload, subject.name, target, doubles));
+      rows.push(await measure(workload, subject.name, target, doubles, progress));
       target.close();
       await running.stop();
     }
-    rows.push(await measureOracle(workload, doubles));
+    rows.push(await measureOracle(workload, doubles, progress));
   }
+  progress.end();
   await Promise.all(doubles.map((double) => double.close()));
   return rows;
 };
 
 /** The driver itself picks the replica that will be first, with nothing in between. */
-const measureOracle = async (workload: Workload, doubles: readonly Double[]): Promise<Row> => {
+const measureOracle = async (
+  workload: Workload,
+  doubles: readonly Double[],
+  progress: Progress,
+): Promise<Row> => {
   const target = httpTarget({
     portOf: ({ messages }) => {
       const engines = doubles.map(({ engine }) => engine);
       return doubles[soonest(engines, hashed(rendered(messages), usualEngine))]?.port ?? 0;
     },
   });
-  const row = await measure(workload, 'oracle', target, doubles);
+  const row = await measure(workload, 'oracle', target, doubles, progress);
   target.close();
   return row;
 };
@@ -94,10 +105,12 @@ const measure = async (
   subject: string,
   target: Target,
   doubles: readonly Double[],
+  progress: Progress,
 ): Promise<Row> => {
+  progress.begin(`${workload.name}: ${subject}`, rowSeconds);
   for (const double of doubles) double.reset();
   const driven = await new Promise<Driven>((done) => drive(workload, target, { clock, seconds, seed, done }));
-  if (driven.error !== undefined) console.error(`${subject}: ${driven.error.message}`);
+  if (driven.error !== undefined) progress.say(`${subject}: ${driven.error.message}`);
   const row = {
     workload: workload.name,
     subject,
@@ -105,7 +118,8 @@ const measure = async (
     ...engineFigures(doubles.map(({ engine }) => engine)),
     ...driverFigures(driven),
   };
-  console.error(JSON.stringify(row));
+  progress.finish(rowSeconds);
+  progress.say(JSON.stringify(row));
   return row;
 };
 

@@ -62,6 +62,8 @@ export interface AdmissionStats {
   readonly shared: boolean;
   /** How many processes share the limits, as far as is known. */
   readonly replicas: number;
+  /** Whether this process has a portion of the limits while they cannot be shared: all others know of it. */
+  readonly established: boolean;
 }
 
 export interface Admission {

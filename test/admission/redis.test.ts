@@ -235,7 +235,9 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
       await service.stop();
     });
     for (const replica of replicas) await replica.check();
-    await eventually(async () => replicas.every((replica) => replica.stats().replicas === 2));
+    await eventually(async () =>
+      replicas.every((replica) => replica.stats().replicas === 2 && replica.stats().established),
+    );
     return { service, replicas, log };
   };
 
@@ -328,6 +330,17 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
       { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'local', replicas: 2 },
       { level: 30, msg: 'Redis recovered: admission is shared again' },
     ]);
+  });
+
+  await t.test('a process that has used its portion of a limit responds 503', async (t) => {
+    const { service, replicas } = await start(t, 'local');
+    const [one] = replicas;
+    const asked = request({ concurrency: 100, requests_per_minute: 10 });
+    service.process?.kill('SIGKILL');
+    // Four of the ten may have started, for all it knows: three are left.
+    const outcomes: unknown[] = [];
+    for (let sent = 0; sent < 4; sent++) outcomes.push(await new Client(one, asked).settled());
+    t.match(outcomes, [...[1, 2, 3].map(() => ({ kind: 'admitted' })), { status: 503, retryAfter: 1 }]);
   });
 });
 

@@ -19,7 +19,7 @@ export class AdmissionCounters {
     this.completionTokens += usage.completion;
   }
 
-  stats(shared: boolean, replicas: number): AdmissionStats {
-    return { ...this, shared, replicas };
+  stats(sharing: Pick<AdmissionStats, 'shared' | 'replicas' | 'established'>): AdmissionStats {
+    return { ...this, ...sharing };
   }
 }

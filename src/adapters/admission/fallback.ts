@@ -1,6 +1,6 @@
 /** Admission by this process alone during an outage of Redis: its portion of the limits. */
 
-import { type Observable, tap, throwError } from 'rxjs';
+import { catchError, type Observable, tap, throwError } from 'rxjs';
 import { emitted } from '../../emitted.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { AdmissionRequest, AdmissionStats, Lease, Limits } from '../../ports/admission.ts';
@@ -8,7 +8,7 @@ import type { Clock } from './clock.ts';
 import { createLocalAdmission, type LocalAdmission } from './local.ts';
 import { gateOf, type RedisLease } from './redis-leases.ts';
 import type { Portion } from './redis-outage.ts';
-import type { Rules } from './rules.ts';
+import { type Rules, rateReached } from './rules.ts';
 import { StartWindow } from './start-window.ts';
 import { windowPortion } from './window-portion.ts';
 
@@ -65,7 +65,13 @@ export class Fallback {
     };
     if (limits.requests_per_minute === 0) return throwError(unavailable);
     const local = this.#local.admit({ ...request, limits });
-    return emitted(local).pipe(tap(() => this.#countStart(lease)));
+    return emitted(local).pipe(
+      tap(() => this.#countStart(lease)),
+      // The client may not have exceeded its limit, only what this process may grant of it.
+      catchError((error: unknown) =>
+        throwError(() => (isPortionUsed(error, request, limits) ? unavailable() : error)),
+      ),
+    );
   }
 
   /** How many starts may be in this process's window. */
@@ -137,6 +143,11 @@ export class Fallback {
     known.window.add(now);
   }
 }
+
+const isPortionUsed = (error: unknown, { model, limits }: AdmissionRequest, portion: Limits): boolean =>
+  portion.requests_per_minute < limits.requests_per_minute &&
+  error instanceof Error &&
+  error.message === rateReached(model, portion, 'requests_per_minute');
 
 export const unavailable = (): ApiError =>
   fail('unavailable', 'Requests cannot be admitted at the moment', {

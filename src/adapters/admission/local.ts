@@ -111,7 +111,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
       });
     },
     gates: () => gates.size,
-    stats: () => counters.stats(false, 1),
+    stats: () => counters.stats({ shared: false, replicas: 1, established: true }),
     check: () => Promise.resolve(),
     close: async () => idle.close(),
   };

@@ -131,7 +131,8 @@ class RedisAdmission implements Admission {
 
   stats(): AdmissionStats {
     const { phase, portion } = this.#session.outage;
-    const own = this.#leases.counters.stats(phase === 'shared', portion.replicas);
+    const { replicas, established } = portion;
+    const own = this.#leases.counters.stats({ shared: phase === 'shared', replicas, established });
     const local = this.#fallback.stats();
     return {
       ...own,

@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { orEnd, readCommandLine } from './command-line.ts';
+import { longSuites } from './long-suites.ts';
 import { judge } from './verdict.ts';
 
 /** Suites wait for much of their time: for processes, deadlines, timers. */
@@ -77,12 +78,13 @@ const run = async (suite: string): Promise<boolean> => {
   return complaints.length === 0;
 };
 
-const { operands: asked } = readCommandLine({
+const { operands, values } = readCommandLine({
   command: 'npm test',
   summary: 'Runs every suite, or those that are named: test/chat.test.ts, test/http/uws.test.ts.',
   operands: '[suite …]',
-  options: {},
+  options: { long: { help: 'those that have tests for npm run test:long' } },
 });
+const asked = values.long ? [...operands, ...longSuites()] : operands;
 orEnd('npm test', () => {
   const unknown = asked.find((suite) => !existsSync(compiled(suite)));
   if (unknown !== undefined) throw new Error(`no such suite: ${unknown}`);

@@ -50,7 +50,7 @@ for (const { name: edge, skip } of servers)
 engines:
   pool: { wire: openai, replicas: ['${engine.url}'], concurrency: 1 }
 models:
-  a/model: { kind: chat, engine: pool, context_length: 8192 }
+  a/model: { kind: chat, engine: pool, context_length: 8192, tokenizer: simulator }
 `,
     });
     t.teardown(() => gateway.stop());

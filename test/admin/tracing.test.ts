@@ -60,8 +60,8 @@ const catalog = (url: string): string => `
 engines:
   pool: { wire: openai, replicas: ['${url}'] }
 models:
-  a/model: { kind: chat, engine: pool, context_length: 8192 }
-  a/embed: { kind: embedding, engine: pool, context_length: 512 }
+  a/model: { kind: chat, engine: pool, context_length: 8192, tokenizer: simulator }
+  a/embed: { kind: embedding, engine: pool, context_length: 512, tokenizer: simulator }
 `;
 
 const ask = async (

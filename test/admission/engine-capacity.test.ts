@@ -159,7 +159,7 @@ t.test(
 engines:
   far: { wire: openai, replicas: ['${engine.url}'], concurrency: 1 }
 models:
-  far/chat: { engine: far, context_length: 1000, limits: { concurrency: 1, requests_per_minute: 1000 } }
+  far/chat: { engine: far, context_length: 1000, tokenizer: simulator, limits: { concurrency: 1, requests_per_minute: 1000 } }
 `,
     });
     t.teardown(async () => {

@@ -1,6 +1,7 @@
 /** Tests that invalid audio requests are refused with an error that names the field. */
 import t from 'tap';
 import { namedField } from '../envelope.ts';
+import { someOf } from '../long.ts';
 import { bytesOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, film, tone, wave } from './sounds.ts';
 
@@ -164,7 +165,7 @@ t.test('speech', async (t) => {
 });
 
 t.test('every form of a language code is accepted', async (t) => {
-  for (const language of ['auto', 'Auto', 'en', 'DE', 'English', 'german', null])
+  for (const language of someOf(['auto', 'Auto', 'en', 'DE', 'English', 'german', null], 3))
     t.equal(
       (await bytesOf(await post('/audio/speech', { model: 'sluice/speech', input: 'Hi', language }))).length >
         500,

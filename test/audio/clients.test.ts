@@ -5,6 +5,7 @@ import { experimental_generateSpeech as generateSpeech, experimental_transcribe 
 import OpenAI, { toFile } from 'openai';
 import t from 'tap';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { codec, loudness, samplesOf, tone, wave } from './sounds.ts';
 
@@ -79,7 +80,7 @@ t.test('openai', async (t) => {
   t.match(await events.text(), /event: speech\.audio\.done/);
 });
 
-t.test('@openrouter/sdk', async (t) => {
+t.test('@openrouter/sdk', { skip: onlyLong }, async (t) => {
   const client = new OpenRouter({
     serverURL: gateway.url,
     apiKey: gateway.key,

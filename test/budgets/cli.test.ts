@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { onlyLong } from '../long.ts';
 
 const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const data = t.testdir({});
@@ -54,7 +55,7 @@ t.test('budgets', async (t) => {
   );
 });
 
-t.test('limits of keys and on tokens', async (t) => {
+t.test('limits of keys and on tokens', { skip: onlyLong }, async (t) => {
   const key = await json('keys', 'create', '--subscription', 'acme', '--rpm', '60', '--tpm', '100000');
   t.strictSame(key.limits, { requests_per_minute: 60, tokens_per_minute: 100_000 });
   const changed = await json('keys', 'update', key.id, '--rpm', '', '--concurrency', '2');

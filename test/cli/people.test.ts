@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/config.ts';
 import { startGateway as startRealGateway } from '../../src/main.ts';
 import { silent } from '../engines/collect.ts';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 
 const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
@@ -46,7 +47,7 @@ t.test('a chat in the terminal', async (t) => {
   });
 });
 
-t.test('files are checked, and every mistake is named', async (t) => {
+t.test('files are checked, and every mistake is named', { skip: onlyLong }, async (t) => {
   const folder = t.testdir();
   const good = join(folder, 'good.yaml');
   const bad = join(folder, 'bad.yaml');

@@ -6,6 +6,7 @@ import { run } from '../../src/cli/main.ts';
 import { adminEnv, adminOf, adminToken } from '../admin/client.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 import { sluice } from './spawned.ts';
 
 const gateway = await startGateway({ env: adminEnv });
@@ -152,10 +153,11 @@ t.test('a gateway that is not there, or refuses', async (t) => {
   ]);
 });
 
-t.test('saved gateways, variables and colours', async (t) => {
+const [, url = '', , token = ''] = target;
+
+t.test('a saved gateway', async (t) => {
   const home = t.testdir();
   const env = { XDG_CONFIG_HOME: home };
-  const [, url = '', , token = ''] = target;
   t.match(await sluice(env, 'context', 'add', 'prod', '--url', `${url}/admin/v1/`, '--token', token), {
     code: 0,
   });
@@ -163,6 +165,12 @@ t.test('saved gateways, variables and colours', async (t) => {
   const listed = await sluice(env, 'context', 'list');
   t.strictSame(listed, { code: 0, err: '', out: `   CONTEXT  GATEWAY\n*  prod     ${url}\n` });
   t.match(await sluice(env, 'subscriptions', 'list', '--json'), { code: 0, out: /sub_default/ });
+});
+
+t.test('saved gateways, variables and colours', { skip: onlyLong }, async (t) => {
+  const home = t.testdir();
+  const env = { XDG_CONFIG_HOME: home };
+  await sluice(env, 'context', 'add', 'prod', '--url', `${url}/admin/v1/`, '--token', token);
   t.match(await sluice({ ...env, SLUICE_DATA: join(home, 'none') }, 'subscriptions', 'list'), {
     code: 1,
     err: /There is no store in/,

@@ -9,6 +9,7 @@ import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { codec, film, tone, wave } from '../audio/sounds.ts';
+import { someOf } from '../long.ts';
 import { thrownBy } from '../thrown-by.ts';
 import {
   attachment,
@@ -112,7 +113,7 @@ t.test('boxes that are cut, and sizes that are not there', async (t) => {
     ({ index }) => index - 4,
   );
   t.ok(sizes.length >= 8, 'it has the boxes');
-  for (const at of sizes) {
+  for (const at of someOf(sizes, 3)) {
     const cut = clip.subarray(0, at + 12);
     t.equal(await outcome(cut), 'refused or as long as it is', `cut in the box at ${at}`);
     const lying = Buffer.from(clip);

@@ -140,7 +140,7 @@ t.test('a wire that has no continuation', async (t) => {
 engines:
   far: { wire: anthropic, replicas: ['http://127.0.0.1:9/v1'], continues: true }
 models:
-  far/chat: { engine: far, served_as: writer, context_length: 1000 }
+  far/chat: { engine: far, served_as: writer, context_length: 1000, tokenizer: simulator }
 `;
   await t.rejects(startGateway({ catalog }), {
     message: /engines\.far\.continues must not be true: wire anthropic has no continuation/,

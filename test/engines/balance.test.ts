@@ -2,19 +2,27 @@
 import t from 'tap';
 import { balanceContract, replaceAll } from '../contracts/balance.ts';
 import { servers } from '../http/servers.ts';
+import { onlyLong, someOf } from '../long.ts';
 import { longText, sessionHeader, startBehind, visits } from './replicas-behind.ts';
 
 type Message = { readonly role: string; readonly content: unknown };
 
+const running = servers.filter(({ skip }) => skip === false);
 const bySession = `balance: session, session: { header: ${sessionHeader} }`;
 
 t.test('least-busy', async (t) => balanceContract(t, { row: 'balance: least-busy', sticky: false }));
-t.test('prefix', async (t) => balanceContract(t, { row: 'balance: prefix', sticky: true }));
-t.test('session', async (t) => balanceContract(t, { row: bySession, sticky: true }));
+t.test('prefix', { skip: onlyLong }, async (t) =>
+  balanceContract(t, { row: 'balance: prefix', sticky: true }),
+);
+t.test('session', { skip: onlyLong }, async (t) => balanceContract(t, { row: bySession, sticky: true }));
 
-t.test('replicas that a file lists are replaced under load, and no request fails', async (t) => {
-  await replaceAll(t, await startBehind(t, { row: 'slow_start: 200ms', listed: true }));
-});
+t.test(
+  'replicas that a file lists are replaced under load, and no request fails',
+  { skip: onlyLong },
+  async (t) => {
+    await replaceAll(t, await startBehind(t, { row: 'slow_start: 200ms', listed: true }));
+  },
+);
 
 t.test(
   'prefix: the turns of a conversation meet the same engine, and conversations are spread',
@@ -71,7 +79,7 @@ t.test('least-busy: prompts do not matter', async (t) => {
   t.strictSame(visits(engines), [2, 2, 2, 2]);
 });
 
-for (const { name, skip, edge } of servers.map((server) => ({ ...server, edge: server.name })))
+for (const { name, skip, edge } of someOf(running, 1).map((server) => ({ ...server, edge: server.name })))
   t.test(`session: by a header, on ${name}`, { skip }, async (t) => {
     const row = 'balance: session, session: { header: X-Session-Id }';
     const { engines, post } = await startBehind(t, { row, env: { SLUICE_EDGE: edge } });

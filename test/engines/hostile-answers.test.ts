@@ -8,10 +8,10 @@ engines:
   lab: { wire: openai, replicas: ['${url}'] }
   lab-n: { wire: openai, replicas: ['${url}'], fan_out_n: true }
 models:
-  lab/plain: { engine: lab, served_as: writer, context_length: 8192 }
-  lab/single: { engine: lab-n, served_as: writer, context_length: 8192 }
-  lab/eye: { engine: lab, served_as: writer, context_length: 4096, input_modalities: [text, image, video] }
-  lab/eye-thinker: { engine: lab, served_as: writer, context_length: 4096, input_modalities: [text, image, video], reasoning: { mandatory: false, supports_max_tokens: true, default_enabled: true } }
+  lab/plain: { engine: lab, served_as: writer, context_length: 8192, tokenizer: simulator }
+  lab/single: { engine: lab-n, served_as: writer, context_length: 8192, tokenizer: simulator }
+  lab/eye: { engine: lab, served_as: writer, context_length: 4096, tokenizer: simulator, input_modalities: [text, image, video] }
+  lab/eye-thinker: { engine: lab, served_as: writer, context_length: 4096, tokenizer: simulator, input_modalities: [text, image, video], reasoning: { mandatory: false, supports_max_tokens: true, default_enabled: true } }
   lab/thinker:
     engine: lab
     served_as: writer

@@ -9,12 +9,12 @@ engines:
   vllm: { wire: openai, replicas: ['${url}'], forward: [min_p, structured_outputs, chat_template_kwargs, priority, prompt_cache_key, logit_bias] }
   far: { wire: openai, replicas: ['${url}'], forward: ['*'] }
 models:
-  lab/plain: { engine: plain, served_as: writer, context_length: 8192 }
-  lab/vllm: { engine: vllm, served_as: writer, context_length: 8192, default_parameters: { temperature: 0.6, top_p: 0.95, top_k: 20, frequency_penalty: 0.1, presence_penalty: 0.2, repetition_penalty: 1.05 } }
-  lab/own: { engine: vllm, served_as: writer, context_length: 8192, forward: [ignore_eos] }
-  lab/none: { engine: far, served_as: writer, context_length: 8192, forward: [] }
-  lab/far: { engine: far, served_as: writer, context_length: 8192 }
-  lab/thinker: { engine: far, served_as: writer, context_length: 8192, reasoning: { mandatory: false, default_enabled: true, wire: { enabled_field: chat_template_kwargs.enable_thinking } } }
+  lab/plain: { engine: plain, served_as: writer, context_length: 8192, tokenizer: simulator }
+  lab/vllm: { engine: vllm, served_as: writer, context_length: 8192, tokenizer: simulator, default_parameters: { temperature: 0.6, top_p: 0.95, top_k: 20, frequency_penalty: 0.1, presence_penalty: 0.2, repetition_penalty: 1.05 } }
+  lab/own: { engine: vllm, served_as: writer, context_length: 8192, tokenizer: simulator, forward: [ignore_eos] }
+  lab/none: { engine: far, served_as: writer, context_length: 8192, tokenizer: simulator, forward: [] }
+  lab/far: { engine: far, served_as: writer, context_length: 8192, tokenizer: simulator }
+  lab/thinker: { engine: far, served_as: writer, context_length: 8192, tokenizer: simulator, reasoning: { mandatory: false, default_enabled: true, wire: { enabled_field: chat_template_kwargs.enable_thinking } } }
 `;
 
 const messages = [{ role: 'user', content: 'Hi' }];

@@ -171,9 +171,9 @@ t.test('an engine that is down, on every route', async (t) => {
 engines:
   lab: { wire: openai, replicas: ['${url}'] }
 models:
-  lab/chat: { engine: lab, context_length: 8192 }
-  lab/embed: { engine: lab, kind: embedding, context_length: 512, capabilities: { embedding: { dimensions: 4 } } }
-  lab/decide: { engine: lab, kind: decision, context_length: 4096 }
+  lab/chat: { engine: lab, context_length: 8192, tokenizer: simulator }
+  lab/embed: { engine: lab, kind: embedding, context_length: 512, tokenizer: simulator, capabilities: { embedding: { dimensions: 4 } } }
+  lab/decide: { engine: lab, kind: decision, context_length: 4096, tokenizer: simulator }
   lab/speech: { engine: lab, kind: speech, voices: [ada] }
   lab/image:
     engine: lab

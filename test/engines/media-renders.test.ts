@@ -198,7 +198,7 @@ const songs = new Map(
 );
 const songAs = (format: Format): Buffer => songs.get(format) ?? Buffer.alloc(0);
 
-t.test('songs that nobody could play', async (t) => {
+t.test('songs that nobody could play', { skip: onlyLong }, async (t) => {
   const silent = await film([...h264, '-f', 'mp4'], false);
   const incomplete = "The engine's output is incomplete: it ends before its own end";
   for (const format of formats) {

@@ -100,31 +100,35 @@ t.test('as events, and as a file', async (t) => {
   }
 });
 
-t.test('samples are passed on byte by byte, also where they look like something else', async (t) => {
-  const rows: [string, Buffer][] = [
-    ['a tone', samples],
-    [
-      'a first sample that begins frames of MP3',
-      Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), samples]),
-    ],
-    ['one that begins frames of AAC', Buffer.concat([Buffer.from([0xff, 0xf1, 0x50, 0x80]), samples])],
-    ['silence', Buffer.alloc(48_000)],
-    ['very little', Buffer.from([1, 2, 3, 4])],
-  ];
-  for (const [what, bytes] of rows)
-    for (const type of [
-      'audio/pcm',
-      'application/octet-stream',
-      'audio/wav',
-      'audio/pcm;rate=24000;channels=1',
-    ])
-      for (const pieces of [undefined, 5]) {
-        const heard = await bytesOf(await said({ bytes, type, ...(pieces && { pieces }) }));
-        t.ok(heard.equals(bytes), `${what} as ${type}, pieces of ${pieces}`);
-      }
-});
+t.test(
+  'samples are passed on byte by byte, also where they look like something else',
+  { skip: onlyLong },
+  async (t) => {
+    const rows: [string, Buffer][] = [
+      ['a tone', samples],
+      [
+        'a first sample that begins frames of MP3',
+        Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), samples]),
+      ],
+      ['one that begins frames of AAC', Buffer.concat([Buffer.from([0xff, 0xf1, 0x50, 0x80]), samples])],
+      ['silence', Buffer.alloc(48_000)],
+      ['very little', Buffer.from([1, 2, 3, 4])],
+    ];
+    for (const [what, bytes] of rows)
+      for (const type of [
+        'audio/pcm',
+        'application/octet-stream',
+        'audio/wav',
+        'audio/pcm;rate=24000;channels=1',
+      ])
+        for (const pieces of [undefined, 5]) {
+          const heard = await bytesOf(await said({ bytes, type, ...(pieces && { pieces }) }));
+          t.ok(heard.equals(bytes), `${what} as ${type}, pieces of ${pieces}`);
+        }
+  },
+);
 
-t.test('the rate and the channels that the content type states', async (t) => {
+t.test('the rate and the channels that the content type states', { skip: onlyLong }, async (t) => {
   const other = await tone(seconds, 'wav');
   const at = async (words: string[]) => Buffer.from(await samplesWith(other, words));
   const slow = await at(['-ar', '16000', '-ac', '1']);

@@ -51,7 +51,7 @@ export const startBehind = async (t: Test, options: BehindOptions = {}): Promise
 engines:
   pool: { wire: openai, replicas: ${listed ? `'file:${file}'` : listOf(some)}${row === '' ? '' : `, ${row}`} }
 models:
-  far/chat: { engine: pool, served_as: chat, context_length: 131072 }
+  far/chat: { engine: pool, served_as: chat, context_length: 131072, tokenizer: simulator }
 `;
   if (listed) writeFileSync(file, listOf(engines));
   const gateway = await startGateway({ env, catalog: catalogOf(engines) });

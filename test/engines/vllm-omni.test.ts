@@ -4,6 +4,7 @@ import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 import { dataUri, picture } from '../videos/media-samples.ts';
 import { VllmOmni } from './vllm-omni-stand-in.ts';
 
@@ -92,7 +93,7 @@ t.test('a video of the guide: the form, the file, and the job removed', async (t
   await eventually(() => film.jobs.size === 0, 'the job is deleted on the engine');
 });
 
-t.test('frames and references are files', async (t) => {
+t.test('frames and references are files', { skip: onlyLong }, async (t) => {
   const [png, jpeg] = [await picture('png'), await picture('jpeg')];
   const sent: (readonly [string, Buffer])[][] = [];
   film.jobs.set = (id, job) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 
 const guide = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
 const example = /^```sh\n([\s\S]*?)^```\n```(json|http|text)\n([\s\S]*?)\n```$/gm;
@@ -38,7 +39,7 @@ const kindOf = (value: unknown): string =>
 
 const id = /\b(?:(?:video|music|vs|item)_|file-)[0-9a-f]{24}\b|[^/]+\?expires=.*/g;
 
-t.test('the API guide', { skip: process.platform === 'win32' && 'needs bash' }, async (t) => {
+t.test('the API guide', { skip: process.platform === 'win32' ? 'needs bash' : onlyLong }, async (t) => {
   const gateway = await startGateway();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
   t.teardown(async () => {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
+import { someOf } from '../long.ts';
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
 const tsx = ['--import', 'tsx'];
@@ -35,7 +36,7 @@ const examples: readonly {
 t.test('examples', async (t) => {
   const gateway = await startGateway();
   t.teardown(() => gateway.stop());
-  for (const { file, program, args = [], says, skip = false } of examples)
+  for (const { file, program, args = [], says, skip = false } of someOf(examples, 2))
     await t.test(file, { skip }, async (t) => {
       const child = spawn(program, [...args, `${folder}${file}`], {
         env: { ...process.env, SLUICE_URL: gateway.url, SLUICE_KEY: gateway.key },

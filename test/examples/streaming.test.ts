@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { patiently } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 import { ask, contentOf, eventsOf, say } from '../streams/client.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/build\/$/, '/');
@@ -46,7 +47,7 @@ const run = async (
 
 t.test(
   'the clients of the streaming guide',
-  { skip: process.platform === 'win32' && 'needs bash' },
+  { skip: process.platform === 'win32' ? 'needs bash' : onlyLong },
   async (t) => {
     const gateway = await startGateway();
     t.teardown(() => gateway.stop());

@@ -36,7 +36,11 @@ interface SiteOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const chat = { context_length: 8192, limits: { concurrency: 100, requests_per_minute: 1000 } };
+const chat = {
+  context_length: 8192,
+  tokenizer: 'simulator',
+  limits: { concurrency: 100, requests_per_minute: 1000 },
+};
 
 export const startSite = async (t: Test, script: Script, options: SiteOptions = {}): Promise<Site> => {
   const sick = await startScriptedEngine(script);

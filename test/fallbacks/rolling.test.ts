@@ -6,6 +6,7 @@ import t from 'tap';
 import { completion } from '../engines/behind-gateway.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 
 interface Replica {
   readonly url: string;
@@ -62,7 +63,7 @@ const startReplica = async (port = 0): Promise<Replica> => {
   };
 };
 
-t.test('replicas are replaced one by one', async (t) => {
+t.test('replicas are replaced one by one', { skip: onlyLong }, async (t) => {
   const replicas = [await startReplica(), await startReplica(), await startReplica()];
   const gateway = await startGateway({
     catalog: JSON.stringify({

@@ -1,6 +1,7 @@
 /** Tests that invalid image requests, JSON and form, are refused with the field's name. */
 import t from 'tap';
 import { envelope } from '../envelope.ts';
+import { onlyLong } from '../long.ts';
 import { claiming, dataUri, formOf, noise, plain, refused, startImages, tooLarge } from './drawing.ts';
 
 const { gateway, calls, events, post } = await startImages();
@@ -319,7 +320,7 @@ t.test('private addresses in every notation', async (t) => {
   }
 });
 
-t.test('too large: one, and all together', async (t) => {
+t.test('too large: one', async (t) => {
   const limit = 20 * 1024 * 1024;
   const heavy = Buffer.concat([png, Buffer.alloc(limit + 1 - png.length)]);
   const alone = (field: string) => tooLarge(`${field} is larger than the limit of ${limit} bytes`);
@@ -327,7 +328,9 @@ t.test('too large: one, and all together', async (t) => {
   t.same([form.status, JSON.parse(form.text)], [413, alone('image')]);
   const json = await post('/images/edits', picture(dataUri(heavy)));
   t.same([json.status, JSON.parse(json.text)], [413, alone('images[0].image_url')]);
+});
 
+t.test('too large: all together', { skip: onlyLong }, async (t) => {
   const seventeen = await noise(2440);
   const four = [seventeen, seventeen, seventeen, seventeen];
   const together = tooLarge('The images are larger than the limit of 67108864 bytes together');

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { modelInForm, modelInJson } from '../../pipelines/core/named-model.ts';
+import { orLong } from '../long.ts';
 
 const hasModel = (value: unknown): value is { readonly model: string } =>
   typeof value === 'object' &&
@@ -52,7 +53,7 @@ t.test('any object, cut anywhere', async (t) => {
       if (whole !== model) return false;
       return cut === undefined || cut === model;
     }),
-    { numRuns: 3000 },
+    { numRuns: orLong(750, 3000) },
   );
   t.ok(named > 100, `${named} of them had a model`);
 });
@@ -63,7 +64,7 @@ t.test('any bytes', async () => {
       modelInJson(Buffer.from(bytes));
       modelInJson(Buffer.from(`{"model":${text}`));
     }),
-    { numRuns: 1000 },
+    { numRuns: orLong(250, 1000) },
   );
 });
 

@@ -13,6 +13,7 @@ import { type PlainRequest, prepareRecords, type Send } from '../fuzz/prepare.ts
 import { Records } from '../fuzz/records.ts';
 import { plainRequest } from '../fuzz/requests.ts';
 import { servers } from '../http/servers.ts';
+import { orLong } from '../long.ts';
 
 type Stage = ((...values: never[]) => unknown) | Transform<unknown, unknown, unknown>;
 
@@ -36,6 +37,15 @@ const placesOf = (composed: unknown, path = '', depth = 0): readonly Place[] => 
     // `admit`, and `withAccount` inside it.
     if ('inner' in stage) return [own, ...placesOf(stage.inner, `${name}.`, depth + 1)];
     return 'stages' in stage ? [own, ...placesOf(stage, `${name}.`, depth)] : [own];
+  });
+};
+
+/** All of a route; in `npm test` two of them, others at each turn. */
+const triedOf = (places: readonly Place[], turn: number): readonly Place[] => {
+  const count = Math.min(places.length, orLong(2, places.length));
+  return Array.from({ length: count }, (_, index) => {
+    const at = turn + Math.floor((index * places.length) / count);
+    return places[at % places.length] as Place;
   });
 };
 
@@ -208,13 +218,14 @@ t.test('a throw in any stage of any route costs one request', async (t) => {
   };
 
   const missed: string[] = [];
+  let turn = 0;
   for (const route of table) {
     const operation = operationsOf(document).find(
       ({ method, path }) => method === route.method && path === route.path.replaceAll('+', ''),
     );
     if (operation === undefined) throw new Error(`${route.method} ${route.path} is not in the document`);
     for (const [variant, request] of requestsTo(operation).entries())
-      for (const place of placesOf(route.pipeline)) {
+      for (const place of triedOf(placesOf(route.pipeline), turn++)) {
         const isStep = typeof place.stages[place.index] === 'function';
         let reached = false;
         for (const moment of isStep ? (['first'] as const) : moments) {
@@ -226,7 +237,7 @@ t.test('a throw in any stage of any route costs one request', async (t) => {
   }
   t.comment(`${injections} injected throws`);
   t.strictSame(missed, [], 'every stage was reached');
-  t.ok(injections > 300);
+  t.ok(injections > orLong(100, 300));
 
   const chat = operationsOf(document).find(({ id }) => id === 'postChatCompletions') as Operation;
   t.equal((await send(plainRequest(chat, setting))).status, 200, 'the gateway goes on');

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { eventually, patiently } from '../eventually.ts';
+import { onlyLong, someOf } from '../long.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { childrenOf, environmentOf, key } from './supervised.ts';
 
@@ -89,7 +90,7 @@ const stream = async (url: string, script: string): Promise<{ rest: Promise<stri
 
 const fatal = 60;
 
-for (const origin of ['uncaughtException', 'unhandledRejection'])
+for (const origin of someOf(['uncaughtException', 'unhandledRejection'], 1))
   t.test(`${origin}: a running stream ends as usual, then the gateway exits with 1`, async (t) => {
     const running = start(t, ['serve'], { TEST_FAULT: origin });
     const { url } = await addresses(running);
@@ -122,7 +123,7 @@ t.test('the drain time bounds it: a stream that takes longer ends with an error'
   t.strictSame(await running.exited, [1, null]);
 });
 
-t.test('a second uncaught error does not wait for the drain', async (t) => {
+t.test('a second uncaught error does not wait for the drain', { skip: onlyLong }, async (t) => {
   const running = start(t, ['serve']);
   const { url } = await addresses(running);
   const { rest } = await stream(url, 'tokens=5000 rate=20/s');
@@ -136,7 +137,7 @@ t.test('a second uncaught error does not wait for the drain', async (t) => {
   t.match(running.log(), [{ level: fatal }, { level: 50, msg: 'another uncaught error while stopping' }]);
 });
 
-t.test('a part that never closes does not keep a stopping gateway alive', async (t) => {
+t.test('a part that never closes does not keep a stopping gateway alive', { skip: onlyLong }, async (t) => {
   const running = start(t, ['serve'], { TEST_FAULT: 'never closed', SLUICE_DRAIN_SECONDS: '0' });
   await addresses(running);
   running.child.kill('SIGTERM');
@@ -146,7 +147,7 @@ t.test('a part that never closes does not keep a stopping gateway alive', async 
   ]);
 });
 
-t.test('a part that cannot be closed does not keep the others open', async (t) => {
+t.test('a part that cannot be closed does not keep the others open', { skip: onlyLong }, async (t) => {
   const running = start(t, ['serve'], { TEST_FAULT: 'not closed' });
   await addresses(running);
   running.child.kill('SIGTERM');
@@ -154,20 +155,24 @@ t.test('a part that cannot be closed does not keep the others open', async (t) =
   t.match(running.log(), [{ level: 50, msg: 'stopping failed', err: { message: 'injected' } }]);
 });
 
-t.test('a gateway whose data folder was removed stops, and says what is lost', async (t) => {
-  const folder = t.testdir();
-  const running = start(t, ['serve'], { SLUICE_DATA: folder });
-  const { url } = await addresses(running);
-  const { rest } = await stream(url, 'tokens=20 rate=40/s');
-  await rm(folder, { recursive: true });
-  t.equal(await rest, 'stop');
-  const begun = performance.now();
-  running.child.kill('SIGTERM');
-  t.strictSame(await running.exited, [0, null]);
-  t.ok(performance.now() - begun < patiently(15_000), 'the drain would take 30 s');
-  const lost = running.log().filter(({ level }) => level === 50);
-  t.match(lost, [{ msg: 'journal removed: events that were not shipped are lost' }]);
-});
+t.test(
+  'a gateway whose data folder was removed stops, and says what is lost',
+  { skip: onlyLong },
+  async (t) => {
+    const folder = t.testdir();
+    const running = start(t, ['serve'], { SLUICE_DATA: folder });
+    const { url } = await addresses(running);
+    const { rest } = await stream(url, 'tokens=20 rate=40/s');
+    await rm(folder, { recursive: true });
+    t.equal(await rest, 'stop');
+    const begun = performance.now();
+    running.child.kill('SIGTERM');
+    t.strictSame(await running.exited, [0, null]);
+    t.ok(performance.now() - begun < patiently(15_000), 'the drain would take 30 s');
+    const lost = running.log().filter(({ level }) => level === 50);
+    t.match(lost, [{ msg: 'journal removed: events that were not shipped are lost' }]);
+  },
+);
 
 /** Tried twice: what waited to be accepted by a process that ends is reset, and clients connect again. */
 const statusOf = async (url: string): Promise<number> => {
@@ -179,43 +184,47 @@ const statusOf = async (url: string): Promise<number> => {
   return once().catch(once);
 };
 
-t.test('under a supervisor the process is replaced, and the others keep serving', async (t) => {
-  const running = start(t, ['serve', '--processes', '2']);
-  const { url, admin } = await addresses(running);
-  const processes = () => childrenOf(running.child);
-  const [faulty = 0, other = 0] = await processes();
-  const streams = await Promise.all(Array.from({ length: 6 }, () => stream(url, 'tokens=60 rate=40/s')));
-  process.kill(faulty, 'SIGUSR2');
-  await eventually(() => running.log().some(({ level }) => level === fatal), 'the fatal line');
-  const statuses: number[] = [];
-  await eventually(async () => {
-    statuses.push(await statusOf(`${url}/models`));
-    const now = await processes();
-    return now.length === 2 && !now.includes(faulty) && now.includes(other);
-  }, 'a new process');
-  t.strictSame(
-    statuses.filter((status) => status !== 200),
-    [],
-    `${statuses.length} requests meanwhile`,
-  );
-  t.strictSame(new Set(await Promise.all(streams.map(({ rest }) => rest))), new Set(['stop']));
-  const replaced = (): boolean => running.log().some(({ msg }) => msg === 'gateway process replaced');
-  await eventually(replaced, 'the new process to listen');
-  t.match(
-    running.log(),
-    [
-      { level: fatal, origin: 'uncaughtException' },
-      { level: 50, msg: 'gateway process died', pid: faulty, how: 'code 1' },
-      { level: 40, msg: 'gateway process replaced', from: faulty },
-    ],
-    'each is logged once',
-  );
-  t.match(await (await fetch(`${admin}/metrics`)).text(), /^sluice_process_deaths_total 1$/m);
-  running.child.kill('SIGTERM');
-  t.strictSame(await running.exited, [0, null]);
-});
+t.test(
+  'under a supervisor the process is replaced, and the others keep serving',
+  { skip: onlyLong },
+  async (t) => {
+    const running = start(t, ['serve', '--processes', '2']);
+    const { url, admin } = await addresses(running);
+    const processes = () => childrenOf(running.child);
+    const [faulty = 0, other = 0] = await processes();
+    const streams = await Promise.all(Array.from({ length: 6 }, () => stream(url, 'tokens=60 rate=40/s')));
+    process.kill(faulty, 'SIGUSR2');
+    await eventually(() => running.log().some(({ level }) => level === fatal), 'the fatal line');
+    const statuses: number[] = [];
+    await eventually(async () => {
+      statuses.push(await statusOf(`${url}/models`));
+      const now = await processes();
+      return now.length === 2 && !now.includes(faulty) && now.includes(other);
+    }, 'a new process');
+    t.strictSame(
+      statuses.filter((status) => status !== 200),
+      [],
+      `${statuses.length} requests meanwhile`,
+    );
+    t.strictSame(new Set(await Promise.all(streams.map(({ rest }) => rest))), new Set(['stop']));
+    const replaced = (): boolean => running.log().some(({ msg }) => msg === 'gateway process replaced');
+    await eventually(replaced, 'the new process to listen');
+    t.match(
+      running.log(),
+      [
+        { level: fatal, origin: 'uncaughtException' },
+        { level: 50, msg: 'gateway process died', pid: faulty, how: 'code 1' },
+        { level: 40, msg: 'gateway process replaced', from: faulty },
+      ],
+      'each is logged once',
+    );
+    t.match(await (await fetch(`${admin}/metrics`)).text(), /^sluice_process_deaths_total 1$/m);
+    running.child.kill('SIGTERM');
+    t.strictSame(await running.exited, [0, null]);
+  },
+);
 
-t.test('billing exits with 1', async (t) => {
+t.test('billing exits with 1', { skip: onlyLong }, async (t) => {
   // Kafka is waited for, so an address without a broker will do.
   const running = start(t, ['billing'], { KAFKA_BROKERS: '127.0.0.1:1', LOG_LEVEL: 'fatal' });
   await eventually(() => running.output().includes('Reading usage'), 'billing to run');

@@ -6,6 +6,7 @@ import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { childrenOf, environmentOf, key } from './supervised.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
@@ -62,7 +63,7 @@ t.test('two processes', async (t) => {
     await eventually(async () => (await members(gateway.admin)).length === 2, 'it speaks again');
   });
 
-  await t.test('a process that dies is replaced', async (t) => {
+  await t.test('a process that dies is replaced', { skip: onlyLong }, async (t) => {
     const children = await childrenOf(gateway.process);
     t.equal(children.length, 2);
     process.kill(children[0] ?? 0, 'SIGKILL');
@@ -154,7 +155,7 @@ t.test('two processes', async (t) => {
   });
 });
 
-t.test('gateways that cannot start end the supervisor with the reason', async (t) => {
+t.test('gateways that cannot start end the supervisor with the reason', { skip: onlyLong }, async (t) => {
   const child = spawn(process.execPath, [main, 'serve', '--processes', '2'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PORT: '0', SLUICE_DATA: t.testdir(), REDIS_URL: 'redis://127.0.0.1:1' },

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import t from 'tap';
 import { patiently } from '../eventually.ts';
+import { someOf } from '../long.ts';
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
@@ -33,7 +34,7 @@ const run = (script: string, option: string): Promise<{ code: unknown; out: stri
 
 t.test('every script has help, and refuses an unknown option in one line', async (t) => {
   t.ok(ours.length > 10);
-  for (const [name, script] of ours) {
+  for (const [name, script] of someOf(ours, 4)) {
     const [help, unknown] = await Promise.all([run(script, '--help'), run(script, '--no-such-option')]);
     t.match(help, { code: 0, out: new RegExp(`^npm run ${name}( |\\n)`), err: /^$/ }, name);
     t.match(unknown, { code: 2, out: /^$/, err: new RegExp(`^npm run ${name}: [^\\n]+\\n$`) }, name);

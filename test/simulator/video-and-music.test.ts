@@ -22,6 +22,7 @@ import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
 import type { Clock } from '../../src/simulator/ticker.ts';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { picture } from '../videos/media-samples.ts';
 
 const codec = createCodec();
@@ -102,7 +103,7 @@ const music: MusicCall = {
   seed: 1,
 };
 
-t.test('the same seed renders the same', async (t) => {
+t.test('the same seed renders the same', { skip: onlyLong }, async (t) => {
   const [one, again, other] = await Promise.all(
     [video, video, { ...video, seed: 2 }].map(async (call) => bytesOf(await outputOf(render(call)))),
   );
@@ -115,7 +116,7 @@ t.test('the same seed renders the same', async (t) => {
   t.notOk(song?.equals(otherSong ?? Buffer.alloc(0)));
 });
 
-t.test('2K and portrait clips have their size', async (t) => {
+t.test('2K and portrait clips have their size', { skip: onlyLong }, async (t) => {
   const large = await outputOf(render({ ...video, width: 1536, height: 2688, upscaled: true, audio: false }));
   t.match(large, { mediaType: 'video/mp4', seconds: 4.375, width: 1536, height: 2688 });
   t.match(await codec.probe(await bytesOf(large)), { width: 1536, height: 2688, hasAudio: false });

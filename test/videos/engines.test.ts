@@ -7,6 +7,7 @@ import { createCodec } from '../../src/codec/codec.ts';
 import { wavHeaderBytes } from '../../src/music/wav.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
+import { onlyLong } from '../long.ts';
 import { clip, dataUri, picture, wav } from './media-samples.ts';
 
 const codec = createCodec();
@@ -108,7 +109,7 @@ const isIdle = async (): Promise<boolean> =>
     ({ body }) => body.data.length === 0,
   );
 
-t.test('a video through two gateways', async (t) => {
+t.test('a video through two gateways', { skip: onlyLong }, async (t) => {
   const seen: Job[] = [];
   const { jobs } = inner.ports;
   const made = jobs.create.bind(jobs);
@@ -202,7 +203,7 @@ t.test('a cancelled render is cancelled on the engine too', async (t) => {
   for (const { id } of there) await call(inner, `/videos/${id}`, 'DELETE');
 });
 
-t.test('songs through two gateways, streamed while they render', async (t) => {
+t.test('songs through two gateways, streamed while they render', { skip: onlyLong }, async (t) => {
   const job = await create('/music', {
     model: 'far/music',
     prompt: '/sim render=1s\nslow',
@@ -265,7 +266,7 @@ t.test('an engine with minimal responses', async (t) => {
   t.ok(asked.includes('GET /v1/videos/v%201/content'));
 });
 
-t.test('requests about a job go to the replica that has it', async (t) => {
+t.test('requests about a job go to the replica that has it', { skip: onlyLong }, async (t) => {
   const jobs = await Promise.all(
     [1, 2, 3, 4].map((seed) => create('/videos', { model: 'twin/video', prompt: 'x', seed })),
   );

@@ -7,6 +7,7 @@ import { cut, html } from '../engines/media-stand-in.ts';
 import { envelope } from '../envelope.ts';
 import { startGateway } from '../gateway.ts';
 import { heic } from '../images/heic.ts';
+import { onlyLong } from '../long.ts';
 import { clip, dataUri, mp3, picture, wav } from './media-samples.ts';
 
 const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
@@ -116,7 +117,7 @@ t.test('what is no picture is refused by its path, wherever it stands', async (t
   t.same((await form(cut(noise, 60), 'image/png')).body, refused(`input_reference ${damaged}`));
 });
 
-t.test('pictures of every kind are taken, whatever they are called', async (t) => {
+t.test('pictures of every kind are taken, whatever they are called', { skip: onlyLong }, async (t) => {
   for (const bytes of [noise, jpeg, webp, photo, await heic({ brand: 'mif1' })])
     for (const type of ['image/png', 'text/plain', 'application/octet-stream']) {
       const said = await post({ input_reference: dataUri(bytes, type) });
@@ -125,7 +126,7 @@ t.test('pictures of every kind are taken, whatever they are called', async (t) =
   t.equal((await form(photo, 'application/octet-stream')).status, 202);
 });
 
-t.test('base64 in lines, and without its padding', async (t) => {
+t.test('base64 in lines, and without its padding', { skip: onlyLong }, async (t) => {
   // Small enough for one thread, and large enough for another.
   for (const bytes of [await picture('png'), noise, Buffer.concat([noise, Buffer.alloc(2_000_001)])]) {
     const plain = bytes.toString('base64');
@@ -146,7 +147,7 @@ t.test('base64 in lines, and without its padding', async (t) => {
   }
 });
 
-t.test('an MP3 that begins between two frames', async (t) => {
+t.test('an MP3 that begins between two frames', { skip: onlyLong }, async (t) => {
   const whole = await mp3(4);
   for (const start of [0, 1, 100, 333]) {
     const url = dataUri(whole.subarray(start), 'audio/mpeg');

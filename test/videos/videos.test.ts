@@ -11,6 +11,7 @@ import { VideoJob, VideoList, VideoModels } from '../../schemas/videos.ts';
 import { createCodec } from '../../src/codec/codec.ts';
 import { startGateway } from '../gateway.ts';
 import { jobClient, type ShownJob } from '../jobs/job-client.ts';
+import { onlyLong } from '../long.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { clip, dataUri, mp3, picture, wav } from './media-samples.ts';
 
@@ -110,7 +111,7 @@ t.test('from the request to the file', async (t) => {
   t.match(await call(`/videos/${job.id}/content`), { status: 404 });
 });
 
-t.test('sizes, silence and frames are in the output', async (t) => {
+t.test('sizes, silence and frames are in the output', { skip: onlyLong }, async (t) => {
   const job = await create({
     prompt: '/sim render=0s\nfrom red to green',
     duration: 4,
@@ -168,33 +169,37 @@ t.test('sizes, silence and frames are in the output', async (t) => {
   t.ok(greenLast > 180 && redLast < 60, `ends green: ${redLast} ${greenLast}`);
 });
 
-t.test('references are fetched, probed, kept until the end, and double the turbo steps', async (t) => {
-  const files: Record<string, Buffer> = {
-    '/a.jpg': await picture('jpeg'),
-    '/b.mov': await clip(3, 'mov'),
-    '/c.mp3': await mp3(3),
-    '/d.wav': wav(2),
-  };
-  const server = createServer((request, response) => response.end(files[request.url ?? '']));
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => server.close());
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const job = await create({
-    prompt: '/sim render=0s',
-    start_time_seconds: 1.5,
-    duration: 4,
-    provider: { order: ['acme'], options: { num_inference_steps: '8' } },
-    input_references: [
-      { type: 'image_url', image_url: { url: `${base}/a.jpg` } },
-      { type: 'video_url', video_url: { url: `${base}/b.mov` }, role: 'reference' },
-      { type: 'audio_url', audio_url: { url: `${base}/c.mp3` } },
-      { type: 'audio_url', audio_url: { url: `${base}/d.wav` }, role: null },
-    ],
-  });
-  t.match(job, { num_inference_steps: 8, quality: 'turbo' });
-  const done = await final(job.id);
-  t.match(done, { status: 'completed', usage: { billed_seconds: 4 } });
-});
+t.test(
+  'references are fetched, probed, kept until the end, and double the turbo steps',
+  { skip: onlyLong },
+  async (t) => {
+    const files: Record<string, Buffer> = {
+      '/a.jpg': await picture('jpeg'),
+      '/b.mov': await clip(3, 'mov'),
+      '/c.mp3': await mp3(3),
+      '/d.wav': wav(2),
+    };
+    const server = createServer((request, response) => response.end(files[request.url ?? '']));
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    t.teardown(() => server.close());
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const job = await create({
+      prompt: '/sim render=0s',
+      start_time_seconds: 1.5,
+      duration: 4,
+      provider: { order: ['acme'], options: { num_inference_steps: '8' } },
+      input_references: [
+        { type: 'image_url', image_url: { url: `${base}/a.jpg` } },
+        { type: 'video_url', video_url: { url: `${base}/b.mov` }, role: 'reference' },
+        { type: 'audio_url', audio_url: { url: `${base}/c.mp3` } },
+        { type: 'audio_url', audio_url: { url: `${base}/d.wav` }, role: null },
+      ],
+    });
+    t.match(job, { num_inference_steps: 8, quality: 'turbo' });
+    const done = await final(job.id);
+    t.match(done, { status: 'completed', usage: { billed_seconds: 4 } });
+  },
+);
 
 t.test('settings: the first form given wins, tiers have their own names', async (t) => {
   const rows: [object, object][] = [

@@ -8,6 +8,7 @@ import type { ApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/engines/chat.ts';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startGateway } from '../gateway.ts';
+import { someOf } from '../long.ts';
 import { sampleCall } from '../samples.ts';
 import type { Recorded } from '../servers/record.ts';
 import { answers, dice, wave } from '../servers/toys/bigram.ts';
@@ -185,7 +186,7 @@ for (const folder of folders) {
       };
       const reference = plainly([bytes]);
       const different: number[] = [];
-      for (let at = 1; at < bytes.length; at++)
+      for (const at of someOf([...bytes.keys()].slice(1), 60))
         if (plainly([bytes.subarray(0, at), bytes.subarray(at)]) !== reference) different.push(at);
       t.strictSame(different, [], `${name} cut in two`);
       t.equal(plainly([...bytes].map((byte) => Buffer.from([byte]))), reference, `${name} byte by byte`);

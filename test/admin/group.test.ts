@@ -1,4 +1,5 @@
 /** Tests the admin API of several gateway processes: it sees and reaches the requests of all of them. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +7,7 @@ import OpenAI from 'openai';
 import t from 'tap';
 import type { LiveSnapshot } from '../../schemas/admin/live.ts';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { environmentOf, key } from '../processes/supervised.ts';
 import { adminToken, callerOf } from './client.ts';
 
@@ -27,7 +29,7 @@ const firstSnapshot = async (admin: string): Promise<LiveSnapshot> => {
   return JSON.parse(text.split('\n\n')[0]?.replace('event: snapshot\ndata: ', '') ?? '');
 };
 
-t.test('two processes', async (t) => {
+t.test('two processes', { skip: onlyLong }, async (t) => {
   const child = spawn(process.execPath, [main, 'serve', '--processes', '2'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...environmentOf(t), SLUICE_ADMIN_TOKEN: adminToken, LOG_LEVEL: 'silent' },

@@ -240,7 +240,7 @@ t.test('our own speech is transcribed', { skip: onlyLong }, async (t) => {
   t.equal(await heard(await tone(4), 'wav'), about(4), 'a tone is no speech');
 });
 
-t.test('25 MB of base64 do not block the event loop', async (t) => {
+t.test('25 MB of base64 do not block the event loop', { skip: onlyLong }, async (t) => {
   const sound = wave(new Uint8Array(25 * 1024 * 1024 - 44), { rate: 48_000 });
   /** Reads of a stream: a busy loop sends many tokens at once. */
   const readsOf = async (): Promise<number> => {

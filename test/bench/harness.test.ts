@@ -1,4 +1,5 @@
 /** Tests the benchmark harness: histograms, knobs in JSON bodies and one short run. */
+
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import t from 'tap';
@@ -13,6 +14,7 @@ import { closeStage, measureOnce, openStage } from '../../bench/stage.ts';
 import { allRows, startSubject } from '../../bench/subjects.ts';
 import { patiently } from '../eventually.ts';
 import { servers } from '../http/servers.ts';
+import { onlyLong } from '../long.ts';
 
 t.test('a percentile is within two percent of the sorted value', async (t) => {
   fc.assert(
@@ -74,67 +76,81 @@ t.test('CPU time of children is counted once they have ended', { skip: !linux },
 });
 
 const [{ skip }] = servers;
-t.test('a run through the floor: every kind of load finds what the engine sent', { skip }, async (t) => {
-  const stage = await openStage();
-  t.teardown(() => closeStage(stage));
-  const row = allRows().find(({ name }) => name === 'floor');
-  if (row === undefined) throw new Error('no floor');
-  const floor = await startSubject(row, stage.enginePort);
-  t.teardown(() => floor.stop());
-  const measure = async (load: Load): Promise<RunResult> => {
-    const outcome: Outcome = await measureOnce(stage, floor, load);
-    if ('failure' in outcome) throw new Error(outcome.failure);
-    t.same(outcome.result.errors, {}, `${load.kind} without errors`);
-    return outcome.result;
-  };
-  const short = { warmSeconds: patiently(0.1), windowSeconds: patiently(0.3) };
+t.test(
+  'a run through the floor: every kind of load finds what the engine sent',
+  { skip: skip || onlyLong },
+  async (t) => {
+    const stage = await openStage();
+    t.teardown(() => closeStage(stage));
+    const row = allRows().find(({ name }) => name === 'floor');
+    if (row === undefined) throw new Error('no floor');
+    const floor = await startSubject(row, stage.enginePort);
+    t.teardown(() => floor.stop());
+    const measure = async (load: Load): Promise<RunResult> => {
+      const outcome: Outcome = await measureOnce(stage, floor, load);
+      if ('failure' in outcome) throw new Error(outcome.failure);
+      t.same(outcome.result.errors, {}, `${load.kind} without errors`);
+      return outcome.result;
+    };
+    const short = { warmSeconds: patiently(0.1), windowSeconds: patiently(0.3) };
 
-  const whole = await measure({ kind: 'closed', stream: false, knobs: { tokens: 4 }, clients: 4, ...short });
-  t.ok((whole.metrics.requests_per_second ?? 0) > 0);
-  if (process.platform === 'linux') t.ok((whole.metrics.cpu_us_per_request ?? 0) > 0);
+    const whole = await measure({
+      kind: 'closed',
+      stream: false,
+      knobs: { tokens: 4 },
+      clients: 4,
+      ...short,
+    });
+    t.ok((whole.metrics.requests_per_second ?? 0) > 0);
+    if (process.platform === 'linux') t.ok((whole.metrics.cpu_us_per_request ?? 0) > 0);
 
-  const fast = await measure({ kind: 'closed', stream: true, knobs: { tokens: 50 }, clients: 4, ...short });
-  t.ok((fast.metrics.chunks_per_second ?? 0) > (fast.metrics.requests_per_second ?? 0) * 10);
+    const fast = await measure({ kind: 'closed', stream: true, knobs: { tokens: 50 }, clients: 4, ...short });
+    t.ok((fast.metrics.chunks_per_second ?? 0) > (fast.metrics.requests_per_second ?? 0) * 10);
 
-  const open = await measure({ kind: 'open', stream: false, knobs: {}, perSecond: 100, ...short });
-  t.equal(Math.round(open.metrics.requests_per_second ?? 0), 100);
+    const open = await measure({ kind: 'open', stream: false, knobs: {}, perSecond: 100, ...short });
+    t.equal(Math.round(open.metrics.requests_per_second ?? 0), 100);
 
-  const cold = await measure({
-    kind: 'closed',
-    stream: false,
-    knobs: { tokens: 4 },
-    clients: 4,
-    warmSeconds: 0,
-    windowSeconds: 0,
-    atLeast: 200,
-  });
-  t.ok((cold.metrics.requests ?? 0) >= 200, 'a window lasts until so many responses are there');
+    const cold = await measure({
+      kind: 'closed',
+      stream: false,
+      knobs: { tokens: 4 },
+      clients: 4,
+      warmSeconds: 0,
+      windowSeconds: 0,
+      atLeast: 200,
+    });
+    t.ok((cold.metrics.requests ?? 0) >= 200, 'a window lasts until so many responses are there');
 
-  const paced = await measure({
-    kind: 'paced',
-    stream: true,
-    knobs: { tokens: 1000, rate: 50, stamp: 1 },
-    stamped: true,
-    streams: 4,
-    rampSeconds: 0.1,
-    settleSeconds: 0.2,
-    windowSeconds: 0.5,
-  });
-  const { delay_p50_ms: delay = 0, generator_cores: generator = 0, engine_cores: engine = 0 } = paced.metrics;
-  t.ok(delay > 0 && delay < 5000, 'tokens carry the time they were sent');
-  if (linux) t.ok(generator > 0 && engine > 0, 'CPU time of engine and load generator');
+    const paced = await measure({
+      kind: 'paced',
+      stream: true,
+      knobs: { tokens: 1000, rate: 50, stamp: 1 },
+      stamped: true,
+      streams: 4,
+      rampSeconds: 0.1,
+      settleSeconds: 0.2,
+      windowSeconds: 0.5,
+    });
+    const {
+      delay_p50_ms: delay = 0,
+      generator_cores: generator = 0,
+      engine_cores: engine = 0,
+    } = paced.metrics;
+    t.ok(delay > 0 && delay < 5000, 'tokens carry the time they were sent');
+    if (linux) t.ok(generator > 0 && engine > 0, 'CPU time of engine and load generator');
 
-  const gone = await measure({ kind: 'disconnect', clients: 10 });
-  t.equal(gone.metrics.seen_by_engine, 10);
+    const gone = await measure({ kind: 'disconnect', clients: 10 });
+    t.equal(gone.metrics.seen_by_engine, 10);
 
-  await measure({
-    kind: 'upload',
-    stream: true,
-    knobs: { tokens: 1000, rate: 20 },
-    streams: 2,
-    idleSeconds: 0.2,
-    uploadBytes: 3_000_000,
-    uploads: 1,
-  });
-  t.type(await floor.loopDelay(), 'object');
-});
+    await measure({
+      kind: 'upload',
+      stream: true,
+      knobs: { tokens: 1000, rate: 20 },
+      streams: 2,
+      idleSeconds: 0.2,
+      uploadBytes: 3_000_000,
+      uploads: 1,
+    });
+    t.type(await floor.loopDelay(), 'object');
+  },
+);

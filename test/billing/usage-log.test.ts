@@ -1,4 +1,5 @@
 /** Tests that recorded usage reaches the ledger through outages, crashes and full journals. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -16,6 +17,7 @@ import { nanodollars } from '../../src/decimal.ts';
 import type { DeadProcess } from '../../src/ports/allowances.ts';
 import type { Events } from '../../src/ports/events.ts';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 import { usageEvent } from './usage-events.ts';
 
 const log = pino({ level: 'silent' });
@@ -109,109 +111,117 @@ t.test('a running process takes over the journal of a dead one', async (t) => {
   t.same(readdirSync(folder), []);
 });
 
-t.test('what a dead process charged last is reported once its journal is shipped', async (t) => {
-  const folder = t.testdir();
-  const { events, taken } = scriptedEvents();
-  const child = writerProcess(folder);
-  await once(child.stdout, 'data');
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  const dead = readdirSync(folder)[0] ?? '';
-  writeFileSync(join(folder, dead, 'cut-off'), '');
-  const reports: DeadProcess[] = [];
-  let shipped = 0;
-  const running = openUsageLog({
-    folder,
-    events,
-    sync: 'none',
-    log,
-    adoptMs: 20,
-    died: async (report) => {
-      reports.push(report);
-      shipped = taken.length;
-      if (reports.length === 1) throw new Error('Redis is away');
-    },
-  });
-  t.not(running.process, dead);
-  await eventually(() => reports.length > 0);
-  t.ok(readdirSync(folder).includes(dead), 'it stays until that is known elsewhere');
-  await eventually(() => readdirSync(folder).length === 1);
-  t.equal(reports.length, 2);
-  t.equal(shipped, 500);
-  const [report] = reports;
-  t.match(report, { process: dead, cutOff: true });
-  t.same(
-    report?.charges,
-    taken.map(({ request_id, cost }) => ({ id: request_id, cost: nanodollars(cost) })),
-  );
-  running.markCutOff(true);
-  t.ok(readdirSync(join(folder, running.process)).includes('cut-off'));
-  running.markCutOff(false);
-  running.markCutOff(false);
-  t.notOk(readdirSync(join(folder, running.process)).includes('cut-off'));
-  await running.close();
-  t.same(readdirSync(folder), []);
-});
+t.test(
+  'what a dead process charged last is reported once its journal is shipped',
+  { skip: onlyLong },
+  async (t) => {
+    const folder = t.testdir();
+    const { events, taken } = scriptedEvents();
+    const child = writerProcess(folder);
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const dead = readdirSync(folder)[0] ?? '';
+    writeFileSync(join(folder, dead, 'cut-off'), '');
+    const reports: DeadProcess[] = [];
+    let shipped = 0;
+    const running = openUsageLog({
+      folder,
+      events,
+      sync: 'none',
+      log,
+      adoptMs: 20,
+      died: async (report) => {
+        reports.push(report);
+        shipped = taken.length;
+        if (reports.length === 1) throw new Error('Redis is away');
+      },
+    });
+    t.not(running.process, dead);
+    await eventually(() => reports.length > 0);
+    t.ok(readdirSync(folder).includes(dead), 'it stays until that is known elsewhere');
+    await eventually(() => readdirSync(folder).length === 1);
+    t.equal(reports.length, 2);
+    t.equal(shipped, 500);
+    const [report] = reports;
+    t.match(report, { process: dead, cutOff: true });
+    t.same(
+      report?.charges,
+      taken.map(({ request_id, cost }) => ({ id: request_id, cost: nanodollars(cost) })),
+    );
+    running.markCutOff(true);
+    t.ok(readdirSync(join(folder, running.process)).includes('cut-off'));
+    running.markCutOff(false);
+    running.markCutOff(false);
+    t.notOk(readdirSync(join(folder, running.process)).includes('cut-off'));
+    await running.close();
+    t.same(readdirSync(folder), []);
+  },
+);
 
-t.test('damaged lines of a dead process are set aside, counted and found by verify', async (t) => {
-  const folder = t.testdir();
-  const { events, taken, state } = scriptedEvents();
-  const child = writerProcess(folder);
-  await once(child.stdout, 'data');
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  const journal = readdirSync(folder)[0] ?? '';
-  const path = join(folder, journal, '0000000001.journal');
-  const lines = readFileSync(path, 'utf8').split('\n');
-  // The last two acknowledged lines; behind them the start of one that was not.
-  const damaged = lines.slice(498, 500).map((line) => line.replace('"cost":"', '"cost":"9'));
-  const torn = lines[0]?.slice(0, 100) ?? '';
-  writeFileSync(path, [...lines.slice(0, 498), ...damaged, torn].join('\n'));
+t.test(
+  'damaged lines of a dead process are set aside, counted and found by verify',
+  { skip: onlyLong },
+  async (t) => {
+    const folder = t.testdir();
+    const { events, taken, state } = scriptedEvents();
+    const child = writerProcess(folder);
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const journal = readdirSync(folder)[0] ?? '';
+    const path = join(folder, journal, '0000000001.journal');
+    const lines = readFileSync(path, 'utf8').split('\n');
+    // The last two acknowledged lines; behind them the start of one that was not.
+    const damaged = lines.slice(498, 500).map((line) => line.replace('"cost":"', '"cost":"9'));
+    const torn = lines[0]?.slice(0, 100) ?? '';
+    writeFileSync(path, [...lines.slice(0, 498), ...damaged, torn].join('\n'));
 
-  const logged: { level: number; msg: string }[] = [];
-  const listening = pino({ level: 'warn' }, { write: (line: string) => logged.push(JSON.parse(line)) });
-  state.down = true;
-  const usage = openUsageLog({ folder, events, sync: 'none', log: listening });
-  await t.rejects(usage.ship(), /away/);
-  await t.rejects(usage.ship(), /away/);
-  state.down = false;
-  await usage.ship();
-  t.equal(taken.length, 498);
-  t.strictSame(usage.damage(), { damaged: 2, torn: 1 }, 'each once, however often it was read');
-  const offset = Buffer.byteLength(lines.slice(0, 498).join('\n')) + 1;
-  const entries = readFileSync(join(folder, 'damaged.log'), 'utf8').trimEnd().split('\n');
-  t.match(
-    entries.map((entry) => JSON.parse(entry)),
-    [
-      { time: /^20.*Z$/, journal, segment: 1, offset, bytes: damaged[0]?.length, base64: String },
-      { journal, segment: 1, bytes: damaged[1]?.length },
-    ],
-  );
-  t.equal(Buffer.from(JSON.parse(entries[0] ?? '').base64, 'base64').toString(), damaged[0]);
-  t.match(
-    logged.filter(({ msg }) => msg.includes('journal line')),
-    [
-      { level: 40, msg: 'torn last journal line removed', bytes: 100 },
-      { level: 50, msg: 'journal line damaged and set aside', segment: 1, offset },
-      { level: 50, msg: 'journal line damaged and set aside', segment: 1 },
-    ],
-  );
-  await usage.close();
+    const logged: { level: number; msg: string }[] = [];
+    const listening = pino({ level: 'warn' }, { write: (line: string) => logged.push(JSON.parse(line)) });
+    state.down = true;
+    const usage = openUsageLog({ folder, events, sync: 'none', log: listening });
+    await t.rejects(usage.ship(), /away/);
+    await t.rejects(usage.ship(), /away/);
+    state.down = false;
+    await usage.ship();
+    t.equal(taken.length, 498);
+    t.strictSame(usage.damage(), { damaged: 2, torn: 1 }, 'each once, however often it was read');
+    const offset = Buffer.byteLength(lines.slice(0, 498).join('\n')) + 1;
+    const entries = readFileSync(join(folder, 'damaged.log'), 'utf8').trimEnd().split('\n');
+    t.match(
+      entries.map((entry) => JSON.parse(entry)),
+      [
+        { time: /^20.*Z$/, journal, segment: 1, offset, bytes: damaged[0]?.length, base64: String },
+        { journal, segment: 1, bytes: damaged[1]?.length },
+      ],
+    );
+    t.equal(Buffer.from(JSON.parse(entries[0] ?? '').base64, 'base64').toString(), damaged[0]);
+    t.match(
+      logged.filter(({ msg }) => msg.includes('journal line')),
+      [
+        { level: 40, msg: 'torn last journal line removed', bytes: 100 },
+        { level: 50, msg: 'journal line damaged and set aside', segment: 1, offset },
+        { level: 50, msg: 'journal line damaged and set aside', segment: 1 },
+      ],
+    );
+    await usage.close();
 
-  const ledger = { find: async () => taken };
-  const report = await verifyUsage({ journals: folder, ledger });
-  t.match(report, { journal: { waiting: 0, damaged: 0, set_aside: { length: 2 }, torn: 1 } });
-  t.match(
-    report.journal.set_aside[0],
-    new RegExp(`^\\d+ bytes of journal ${journal}, segment 1 at ${offset}, set`),
-  );
-  t.ok(differs(report), 'while they are there');
-  const next = openUsageLog({ folder, events, sync: 'none', log: listening });
-  t.match(logged.at(-1), { level: 50, msg: 'damaged.log has usage that was never billed', lines: 2 });
-  await next.close();
-  renameSync(join(folder, 'damaged.log'), join(folder, 'damaged-2026-11.log'));
-  t.notOk(differs(await verifyUsage({ journals: folder, ledger })), 'torn lines are no difference');
-});
+    const ledger = { find: async () => taken };
+    const report = await verifyUsage({ journals: folder, ledger });
+    t.match(report, { journal: { waiting: 0, damaged: 0, set_aside: { length: 2 }, torn: 1 } });
+    t.match(
+      report.journal.set_aside[0],
+      new RegExp(`^\\d+ bytes of journal ${journal}, segment 1 at ${offset}, set`),
+    );
+    t.ok(differs(report), 'while they are there');
+    const next = openUsageLog({ folder, events, sync: 'none', log: listening });
+    t.match(logged.at(-1), { level: 50, msg: 'damaged.log has usage that was never billed', lines: 2 });
+    await next.close();
+    renameSync(join(folder, 'damaged.log'), join(folder, 'damaged-2026-11.log'));
+    t.notOk(differs(await verifyUsage({ journals: folder, ledger })), 'torn lines are no difference');
+  },
+);
 
 t.test('usage that cannot be shipped fills the journal to its bound, then new work is refused', async (t) => {
   const folder = t.testdir();

@@ -20,7 +20,7 @@ const sluice = async (...words: string[]) => {
 
 const json = async (...words: string[]) => JSON.parse((await sluice(...words, '--json')).out);
 
-t.test('budgets', async (t) => {
+t.test('budgets', { skip: onlyLong }, async (t) => {
   t.match(await sluice('subscriptions', 'create', 'acme'), { code: 0 });
   t.match(await sluice('budgets', 'create', '--subscription', 'acme'), { code: 2, err: /say how much/ });
   t.match(await sluice('budgets', 'create', '--subscription', 'acme', '--amount', 'ten', '--period', 'day'), {

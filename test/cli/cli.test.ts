@@ -8,7 +8,7 @@ import { openState } from '../../src/adapters/state/open.ts';
 import { run } from '../../src/cli/main.ts';
 import { createKeys } from '../../src/keys/keys.ts';
 import { callerOf } from '../keys/caller-of.ts';
-import { someOf } from '../long.ts';
+import { onlyLong, someOf } from '../long.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { main, sluice } from './spawned.ts';
 
@@ -92,7 +92,7 @@ t.test('invalid arguments give a one-line error and exit code 2', async (t) => {
     t.strictSame(await said(t, ...words.split(' ')), { code: 2, out: '', err: `${err}\n` }, words);
 });
 
-t.test('keys and subscriptions in a file that another process uses', async (t) => {
+t.test('keys and subscriptions in a file that another process uses', { skip: onlyLong }, async (t) => {
   const environment = { SLUICE_DATA: join(t.testdir(), 'data') };
   const call = (...words: string[]) => sluice(environment, ...words);
   const parsed = async (...words: string[]) => JSON.parse((await call(...words, '--json')).out);

@@ -1,5 +1,7 @@
 /** A short fuzz run with a fixed seed: every response matches the OpenAPI document. */
+
 import t from 'tap';
+import { orLong } from '../long.ts';
 import { startFuzzGateway } from './gateway.ts';
 import { runFuzz } from './run.ts';
 
@@ -15,7 +17,7 @@ t.test('valid and broken requests to every route', async (t) => {
     url: gateway.url,
     key: gateway.key,
     seed,
-    requests: 750,
+    requests: orLong(400, 750),
     concurrency: 8,
     patience: 60_000,
     maxFindings: 10,

@@ -1,8 +1,10 @@
 /** Tests hostile bodies on every route: inherited property names, depth, width and image bombs. */
+
 import t from 'tap';
 import { startFuzzGateway } from '../fuzz/gateway.ts';
 import { bodySamples, png } from '../fuzz/samples.ts';
 import { claiming } from '../images/drawing.ts';
+import { someOf } from '../long.ts';
 
 const gateway = await startFuzzGateway();
 t.teardown(() => gateway.stop());
@@ -47,7 +49,7 @@ const withNames = (body: string, names: string): string => body.replace(/\{(?=")
 t.test('inherited property names are ordinary names', async (t) => {
   const names =
     '"__proto__":{"polluted":true,"model":"none"},"constructor":{"prototype":{"polluted":true}},"toString":1,"valueOf":2,"then":3';
-  for (const [path, body] of bodies) {
+  for (const [path, body] of someOf(bodies, 12)) {
     const plain = await ask(path, body);
     t.ok(plain.status < 300, `${path} ${plain.status}`);
     // At the top, where unknown fields are ignored or named, and at every depth.
@@ -62,7 +64,7 @@ t.test('inherited property names are ordinary names', async (t) => {
 });
 
 t.test('depth and width', async (t) => {
-  for (const [path, body] of bodies) {
+  for (const [path, body] of someOf(bodies, 8)) {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],

@@ -1,4 +1,5 @@
 /** Tests decision engines over HTTP: scored continuations, server variants, failures and chained gateways. */
+
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { DecisionsResponse } from '../../schemas/systemone.ts';
@@ -6,6 +7,7 @@ import { continuationWire } from '../../src/engines/wires/openai/score.ts';
 import { startPosting } from '../embeddings/posting.ts';
 import { type ReceivedRequest, type Script, startScriptedEngine } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
+import { onlyLong } from '../long.ts';
 
 interface Asked {
   readonly prompt: readonly string[];
@@ -223,7 +225,7 @@ t.test('a space before an answer counts where it is a token of its own', async (
   t.same(said.body.usage, { input_tokens: 2, output_tokens: 0 });
 });
 
-t.test('255 options', async (t) => {
+t.test('255 options', { skip: onlyLong }, async (t) => {
   const { ask, far } = await start(t);
   const options = (count: number) => ({
     type: 'choice',

@@ -21,7 +21,7 @@ t.teardown(async () => {
   if (exitCode === null && signalCode === null) await first.end('SIGTERM');
 });
 
-t.test('uploads are streamed with flat memory', async (t) => {
+t.test('uploads are streamed with flat memory', { skip: onlyLong }, async (t) => {
   const { create, call } = callsOf(first.url, key);
   const store = await create();
   await uploadLines(first.url, store.id, mebibyte / 2);

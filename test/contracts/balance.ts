@@ -110,7 +110,7 @@ export const replaceAll = async (t: Test, site: ReplicasBehind): Promise<void> =
       setReplicas([...fresh.slice(0, index + 1), ...engines.slice(index + 1)]);
       await eventually(() => countOf(site, 'replica left') > index, 'it has left', 120);
       let isDrained = false;
-      void Promise.all(old.requests.map(({ gone }) => gone)).then(() => {
+      void drained(old).then(() => {
         isDrained = true;
       });
       await eventually(() => isDrained, 'its connections are closed', 120);
@@ -129,6 +129,15 @@ export const replaceAll = async (t: Test, site: ReplicasBehind): Promise<void> =
   t.equal(countOf(site, 'replica joined'), engines.length);
   t.equal(countOf(site, 'replica left'), engines.length);
   t.equal(sum(visits([...engines, ...fresh])), sent, 'none was sent twice');
+};
+
+/** All its connections are closed, also those of calls that were on their way to it when it left. */
+const drained = async ({ requests }: ScriptedEngine): Promise<void> => {
+  for (let seen = -1; seen !== requests.length; ) {
+    seen = requests.length;
+    await Promise.all(requests.map(({ gone }) => gone));
+    await pause(50);
+  }
 };
 
 /** Calls are not answered until they are released. */

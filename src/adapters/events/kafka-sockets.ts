@@ -1,4 +1,4 @@
-/** Opens connections to Kafka, with or without TLS; certificates are read anew for each. */
+/** Opens connections to Kafka, with or without TLS; each reads its certificates again. */
 import { readFileSync } from 'node:fs';
 import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';

@@ -1,2 +1,2 @@
-/** Series of a chart that can be told apart: the colours of `tokens.css`. */
+/** Distinguishable series of a chart: the colours of `tokens.css`. */
 export const seriesColours = 6;

@@ -13,7 +13,7 @@ const hour = 3_600;
 const day = 24 * hour;
 /** That the API takes by the hour. */
 export const mostHourlyDays = 31;
-/** Bars that can still be told apart. */
+/** The most bars that are still distinguishable. */
 export const mostBuckets = 800;
 
 export const ranges = [

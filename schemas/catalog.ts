@@ -140,7 +140,10 @@ const modelFields = {
     Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
     'Voice ids of a speech model, its default speaker first',
   ),
-  reasoning: Described(Type.Optional(Reasoning), 'How it reasons, and which parameter of its engine controls that'),
+  reasoning: Described(
+    Type.Optional(Reasoning),
+    'How it reasons, and which parameter of its engine controls that',
+  ),
   capabilities: Described(Type.Optional(Capabilities), 'What a model of its kind can do'),
   render_slots: Described(
     Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),

@@ -2,13 +2,13 @@
 
 import { catchError, type Observable, tap, throwError } from 'rxjs';
 import { emitted } from '../../emitted.ts';
-import { type ApiError, fail } from '../../errors.ts';
+import { ApiError, fail } from '../../errors.ts';
 import type { AdmissionRequest, AdmissionStats, Lease, Limits } from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
 import { createLocalAdmission, type LocalAdmission } from './local.ts';
 import { gateOf, type RedisLease } from './redis-leases.ts';
 import type { Portion } from './redis-outage.ts';
-import { type Rules, rateReached } from './rules.ts';
+import type { Rules } from './rules.ts';
 import { StartWindow } from './start-window.ts';
 import { windowPortion } from './window-portion.ts';
 
@@ -69,7 +69,7 @@ export class Fallback {
       tap(() => this.#countStart(lease)),
       // The client may not have exceeded its limit, only what this process may grant of it.
       catchError((error: unknown) =>
-        throwError(() => (isPortionUsed(error, request, limits) ? unavailable() : error)),
+        throwError(() => (isPortionUsed(error, request.limits, limits) ? unavailable() : error)),
       ),
     );
   }
@@ -144,10 +144,10 @@ export class Fallback {
   }
 }
 
-const isPortionUsed = (error: unknown, { model, limits }: AdmissionRequest, portion: Limits): boolean =>
+const isPortionUsed = (error: unknown, limits: Limits, portion: Limits): boolean =>
   portion.requests_per_minute < limits.requests_per_minute &&
-  error instanceof Error &&
-  error.message === rateReached(model, portion, 'requests_per_minute');
+  error instanceof ApiError &&
+  error.window?.remaining === 0;
 
 export const unavailable = (): ApiError =>
   fail('unavailable', 'Requests cannot be admitted at the moment', {

@@ -56,9 +56,9 @@ export class Gate {
     return this.#limits.requests_per_minute;
   }
 
-  get #window(): RateWindow {
+  #window(remaining: number): RateWindow {
     const { size, emptyAt } = this.#starts;
-    return { limit: this.limit, remaining: this.remaining, resetAt: size === 0 ? undefined : emptyAt };
+    return { limit: this.limit, remaining, resetAt: size === 0 ? undefined : emptyAt };
   }
 
   get waiting(): number {
@@ -135,12 +135,13 @@ export class Gate {
 
   #tooMany(waitMs: number): ApiError {
     this.#shared.counters.refusedByRate++;
-    return this.#refuse(rateReached(this.model, this.#limits, 'requests_per_minute'), waitMs);
+    // What the window has left goes to waiters.
+    return this.#refuse(rateReached(this.model, this.#limits, 'requests_per_minute'), waitMs, 0);
   }
 
-  #refuse(message: string, waitMs: number): ApiError {
+  #refuse(message: string, waitMs: number, remaining = this.remaining): ApiError {
     this.#refusals ??= new Refusals();
-    return this.#refusals.of(message, waitMs, () => this.#window);
+    return this.#refusals.of(message, waitMs, () => this.#window(remaining));
   }
 
   /**

@@ -46,6 +46,7 @@ export class RedisConnection {
   #refusal: Error | undefined;
   /** The wait for a lost connection to come back. */
   #return: Promise<void> | undefined;
+  #corked = false;
 
   constructor(address: RedisAddress, { patience = 3_000, onLost }: ConnectionSettings = {}) {
     this.#patience = patience;
@@ -68,6 +69,7 @@ export class RedisConnection {
   async use<T>(work: (redis: RedisClient) => Promise<T>): Promise<T> {
     try {
       if (this.#redis.status !== 'ready') await this.#ready();
+      this.#cork();
       return await work(this.#redis);
     } catch (error) {
       throw fail('unavailable', 'The state store is unavailable', { cause: this.#explain(error) });
@@ -107,6 +109,20 @@ export class RedisConnection {
 
   async close(): Promise<void> {
     this.#redis.disconnect();
+  }
+
+  /** What is sent in one turn of the event loop leaves in one system call, and mostly comes back in one. */
+  #cork(): void {
+    if (this.#corked) return;
+    this.#corked = true;
+    const streams = primariesOf(this.#redis)
+      .filter(({ status }) => status === 'ready')
+      .map(({ stream }) => stream);
+    for (const stream of streams) stream.cork();
+    setImmediate(() => {
+      this.#corked = false;
+      for (const stream of streams) stream.uncork();
+    });
   }
 
   #failed(error: Error): void {

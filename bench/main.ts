@@ -18,7 +18,7 @@ import { run } from './run.ts';
 import { scaledPeers } from './scale/plan.ts';
 import { scaleReport } from './scale/report.ts';
 import { runScale } from './scale/run.ts';
-import { runServices, serviceScenarios, serviceSubjects } from './services/run.ts';
+import { profileServices, runServices, serviceScenarios, serviceSubjects } from './services/run.ts';
 import type { SubjectRow } from './subjects.ts';
 
 interface Prepared {
@@ -117,6 +117,9 @@ const profile = async (options: Options): Promise<void> => {
   await profileAll(rows, chosenScenarios(options), progress);
   const plan = routesPlan(options, rows, progress);
   if (plan !== undefined) await profileRoutes(plan);
+  const sluice = rows.find((row) => row.name === 'sluice');
+  if (options.services && sluice !== undefined)
+    await profileServices({ sluice, full: options.full, rounds: 1, progress });
   progress.end();
 };
 

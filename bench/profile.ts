@@ -73,7 +73,7 @@ const profileOnce = async (
   { name, title, load }: Pick<Scenario, 'name' | 'title' | 'load'>,
 ): Promise<void> => {
   mkdirSync(results, { recursive: true });
-  const file = path.join(results, `${subject.name}-${name}.cpuprofile`);
+  const file = path.join(results, `${subject.name}-${name.replaceAll('/', '-')}.cpuprofile`);
   await subject.startProfile();
   const outcome = await measureOnce(stage, subject, load);
   await subject.stopProfile(file);

@@ -4,6 +4,7 @@ import type { Progress } from '../../test/progress.ts';
 import { clickHouseMissing, startClickHouse } from '../../test/services/clickhouse.ts';
 import { kafkaMissing, startKafka } from '../../test/services/kafka.ts';
 import { redisMissing, startRedis } from '../../test/services/redis.ts';
+import { profileAll } from '../profile.ts';
 import { Results } from '../results.ts';
 import { run } from '../run.ts';
 import { type Scenario, scenarios } from '../scenarios.ts';
@@ -36,11 +37,27 @@ export const serviceSubjects: readonly string[] = ['embedded', 'services', 'bill
 export const servicesMissing = (): string | undefined =>
   [redisMissing(), kafkaMissing(), clickHouseMissing()].find((reason) => reason !== undefined);
 
-export const runServices = async ({ sluice, full, rounds, progress }: ServicesPlan): Promise<Results> => {
+export const runServices = async (plan: ServicesPlan): Promise<Results> => {
+  const { full, rounds, progress } = plan;
+  const results = await withServices(plan, (rows) =>
+    run({ rows, scenarios: serviceScenarios(full), rounds, full, progress }),
+  );
+  return results ?? new Results();
+};
+
+export const profileServices = async (plan: ServicesPlan): Promise<void> => {
+  await withServices(plan, (rows) => profileAll(rows, serviceScenarios(plan.full), plan.progress));
+};
+
+/** Starts the services, and ends them when `use` is done with the subjects; undefined where one cannot be had. */
+const withServices = async <Used>(
+  { sluice, progress }: ServicesPlan,
+  use: (rows: readonly SubjectRow[]) => Promise<Used>,
+): Promise<Used | undefined> => {
   const missing = servicesMissing();
   if (missing !== undefined) {
     progress.say(`services are left out: ${missing}`);
-    return new Results();
+    return undefined;
   }
   progress.begin('starting Redis, Kafka and ClickHouse');
   const redis = await startRedis({ own: true });
@@ -57,13 +74,12 @@ export const runServices = async ({ sluice, full, rounds, progress }: ServicesPl
       ...more,
     },
   });
-  const rows = [
-    { ...sluice, name: 'embedded' },
-    configured('services', {}),
-    configured('billing-apart', { SLUICE_BILLING: 'apart', KAFKA_PREFIX: 'apart' }),
-  ];
   try {
-    return await run({ rows, scenarios: serviceScenarios(full), rounds, full, progress });
+    return await use([
+      { ...sluice, name: 'embedded' },
+      configured('services', {}),
+      configured('billing-apart', { SLUICE_BILLING: 'apart', KAFKA_PREFIX: 'apart' }),
+    ]);
   } finally {
     await Promise.all([redis.stop(), kafka.stop(), clickHouse.stop()]);
   }

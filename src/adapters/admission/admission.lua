@@ -184,15 +184,19 @@ function commands.admit(id, concurrency, rate, epoch)
   return answer
 end
 
--- gate; id, time held: removes a runner or a waiter. Repeating it has no effect.
-function commands.release(id, held)
-  held = tonumber(held)
+-- gate; of each: id, time held: removes runners and waiters. Repeating it has no effect.
+function commands.release()
   open(KEYS[2])
-  local waited = redis.call('ZREM', queue, id)
-  if redis.call('ZREM', alive, id) == 1 and waited == 0 then
-    local hold = tonumber(redis.call('HGET', memo, 'hold')) or held
-    redis.call('HSET', memo, 'hold', hold + (held - hold) / 8, 'moved', now)
+  local hold, moved = tonumber(redis.call('HGET', memo, 'hold')), false
+  for at = 3, #ARGV, 2 do
+    local id, held = ARGV[at], tonumber(ARGV[at + 1])
+    local waited = redis.call('ZREM', queue, id)
+    if redis.call('ZREM', alive, id) == 1 and waited == 0 then
+      hold = hold or held
+      hold, moved = hold + (held - hold) / 8, true
+    end
   end
+  if moved then redis.call('HSET', memo, 'hold', hold, 'moved', now) end
   if waiting() > 0 then
     follow()
     removeExpired()
@@ -262,5 +266,5 @@ function commands.renew(process)
   return standings
 end
 
--- Not all of ARGV: `renew` has more than the stack holds, and reads them itself.
+-- Not all of ARGV: `renew` and `release` have more than the stack holds, and read them themselves.
 return commands[ARGV[1]](unpack(ARGV, 3, 6))

@@ -107,8 +107,10 @@ export class RedisGates {
     return { kind, waitMs: number / 1000, limit };
   }
 
-  async release({ id, request, heldMs }: Release): Promise<void> {
-    await this.#run('release', [request], id, micro(heldMs));
+  /** All of one gate. */
+  async release(releases: readonly [Release, ...Release[]]): Promise<void> {
+    const values = releases.flatMap(({ id, heldMs }) => [id, micro(heldMs)]);
+    await this.#run('release', [releases[0].request], ...values);
   }
 
   /** Ends a wait unless the request was started meanwhile. */

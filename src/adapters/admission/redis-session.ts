@@ -37,6 +37,8 @@ export class RedisSession {
   readonly outage: Outage;
   readonly #options: RedisSessionOptions;
   readonly #orphans = new Map<string, Orphan>();
+  /** To be sent, by gate: what ends in one turn of the event loop goes in one call. */
+  readonly #released = new Map<string, [Release, ...Release[]]>();
   readonly #ticks: RedisTicks;
 
   constructor(options: RedisSessionOptions) {
@@ -50,7 +52,7 @@ export class RedisSession {
   release(release: Release): void {
     if (this.#ticks.closed) return;
     if (this.outage.phase !== 'shared') this.releaseLater(release);
-    else this.#sendRelease(release);
+    else this.#sendSoon(release);
   }
 
   /** After its time to live Redis drops it by itself. */
@@ -81,12 +83,28 @@ export class RedisSession {
   }
 
   close(): void {
+    this.#sendReleases();
     this.#ticks.close();
   }
 
-  #sendRelease(release: Release): void {
-    this.#options.gates.release(release).catch((error: unknown) => {
-      this.releaseLater(release);
+  #sendSoon(release: Release): void {
+    if (this.#released.size === 0) setImmediate(() => this.#sendReleases());
+    const gate = this.#options.gates.gate(release.request);
+    const others = this.#released.get(gate);
+    if (others === undefined || others.length >= batchSize) {
+      if (others !== undefined) this.#send(others);
+      this.#released.set(gate, [release]);
+    } else others.push(release);
+  }
+
+  #sendReleases(): void {
+    for (const releases of this.#released.values()) this.#send(releases);
+    this.#released.clear();
+  }
+
+  #send(releases: readonly [Release, ...Release[]]): void {
+    this.#options.gates.release(releases).catch((error: unknown) => {
+      for (const release of releases) this.releaseLater(release);
       this.failed(error);
     });
   }
@@ -122,7 +140,7 @@ export class RedisSession {
     const now = this.#options.clock.now();
     const orphans = [...this.#orphans.values()];
     this.#orphans.clear();
-    for (const orphan of orphans) if (now < orphan.until) this.#sendRelease(orphan);
+    for (const orphan of orphans) if (now < orphan.until) this.#sendSoon(orphan);
   }
 
   #recovered(): void {

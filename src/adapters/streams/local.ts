@@ -66,7 +66,7 @@ export class LocalStreams implements Streams {
   }
 
   openLog(stream: NewStream): Log {
-    if (this.#budget.isFull(stream.subscription)) {
+    if (this.#budget.isShort || this.#budget.isFull(stream.subscription)) {
       this.#refused++;
       throw fail('unavailable', 'There is no room for another resumable stream: retry later, or without it');
     }

@@ -6,7 +6,7 @@ export interface LogLimits {
   readonly streamBytes: number;
   /** Bytes of all logs, in memory and on disk. */
   readonly allBytes: number;
-  /** Bytes in memory beyond which logs are written to disk; at twice as many their sources are paused. */
+  /** Bytes in memory beyond which logs are written to disk; at twice as many, their sources wait for that. */
   readonly memoryBytes: number;
   /** Bytes that one log has in memory before it is written to disk. */
   readonly spillBytes: number;
@@ -22,6 +22,8 @@ export class LogBudget {
   /** Blocks to be used again: allocating as many as streams need would keep the garbage collector busy. */
   readonly #blocks: Buffer[] = [];
   memory = 0;
+  /** The disk took the last segment that was to be written. */
+  spills = true;
 
   constructor(limits: LogLimits, file: SpillFile) {
     this.limits = limits;
@@ -64,11 +66,16 @@ export class LogBudget {
     return this.memory > this.limits.memoryBytes;
   }
 
+  /** It has to be returned before logs grow. */
+  get isShort(): boolean {
+    return this.memory > 2 * this.limits.memoryBytes;
+  }
+
   /** There is no room: what was read is cut, and sources wait until the rest is read. */
   isFull(subscription: string): boolean {
-    const { allBytes, memoryBytes } = this.limits;
+    const { allBytes } = this.limits;
     return (
-      this.memory > 2 * memoryBytes ||
+      (this.isShort && !this.spills) ||
       this.memory + this.file.bytes > allBytes ||
       (this.#bySubscription.get(subscription) ?? 0) > allBytes / 4
     );

@@ -151,13 +151,15 @@ export class Log {
     if (this.ended) return;
     const unread = this.written - this.#readUntil;
     const held = this.written - (this.holdFrom ?? this.written);
-    const most = full ? 0 : streamBytes / 2;
-    const isFull = unread > most || held > streamBytes;
-    if (isFull && !this.paused) {
+    const { isShort } = this.#budget;
+    const most = full || isShort ? 0 : streamBytes / 2;
+    // What was read is not cut for want of memory: it is on its way to disk, and its client may come back for it.
+    const waits = isShort && this.#spilling;
+    if (!this.paused && (unread > most || held > streamBytes || waits)) {
       this.paused = true;
       this.pauses++;
       this.source?.pause();
-    } else if (this.paused && unread <= most / 2 && held <= streamBytes / 2) {
+    } else if (this.paused && unread <= most / 2 && held <= streamBytes / 2 && !waits) {
       this.paused = false;
       this.source?.resume();
     }
@@ -185,15 +187,22 @@ export class Log {
     this.#spilling = true;
     oldest.spill().then(
       () => {
-        this.#spilling = false;
+        this.#spilled(true);
         this.#spillOldest(all);
+        this.balance();
       },
-      // Tried again with the next segment; without room in memory the source is paused.
+      // Tried again with the next segment.
       (error: unknown) => {
-        this.#spilling = false;
+        this.#spilled(false);
         this.onSpillFailed(error);
+        this.balance();
       },
     );
+  }
+
+  #spilled(isWritten: boolean): void {
+    this.#spilling = false;
+    this.#budget.spills = isWritten;
   }
 
   /** Memory is short: all of it goes to disk. */

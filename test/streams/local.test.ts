@@ -171,3 +171,24 @@ t.test('while memory is short, logs go to disk early, and beyond it their source
   await eventually(() => streams.stats().diskBytes > 0, 'on disk');
   await eventually(() => streams.stats().memoryBytes <= 256 * kibibyte, 'no longer short');
 });
+
+t.test('events that were read can be read again, however short memory is', async (t) => {
+  const streams = open(t.testdir(), {
+    limits: { ...limits, memoryBytes: 32 * kibibyte, spillBytes: 8192 * kibibyte },
+  });
+  t.teardown(() => streams.close());
+  const opened = stream('one');
+  const log = streams.open(opened);
+  await log.publish();
+  log.read(new Backpressure()).subscribe();
+  let most = 0;
+  for (let number = 0; number < 60; number++) {
+    log.append(event(number, 4 * kibibyte), 1);
+    most = Math.max(most, streams.stats().memoryBytes);
+    await eventually(() => !opened.source.paused, 'written to disk');
+  }
+  t.ok(streams.stats().paused > 0, 'its source had to wait');
+  t.ok(most < 128 * kibibyte, `${most} bytes in memory`);
+  const found = await streams.find('one', 'sub_1');
+  t.strictSame([found?.first, found?.next], [0, 60]);
+});

@@ -173,6 +173,7 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
       { weight: 1, arbitrary: fc.record({ pass: fc.integer({ min: 60_001, max: 150_000 }) }) },
       { weight: 3, arbitrary: fc.record({ toggle: fc.boolean() }) },
     );
+    const until = performance.now() + 120_000;
     let started = 0;
     let outages = 0;
     let compared = 0;
@@ -182,6 +183,8 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
         fc.constantFrom(1, 2, 3, 7, 24, 40),
         fc.array(step, { minLength: 10, maxLength: 24 }),
         async (count, limit, steps) => {
+          // Rather than `interruptAfterTimeLimit`, which leaves a run behind that never ends.
+          if (performance.now() > until) return true;
           const group = await open(count, limit);
           let up = true;
           try {
@@ -227,7 +230,6 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
         ],
         numRuns: 12,
         endOnFailure: true,
-        interruptAfterTimeLimit: 120_000,
       },
     );
     t.ok(

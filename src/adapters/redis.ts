@@ -111,7 +111,7 @@ export class RedisConnection {
     this.#redis.disconnect();
   }
 
-  /** What is sent in one turn of the event loop leaves in one system call, and mostly comes back in one. */
+  /** Commands of the same event loop turn are written with one system call. */
   #cork(): void {
     if (this.#corked) return;
     this.#corked = true;

@@ -1,5 +1,4 @@
 /** Tests the admin API of several gateway processes: it sees and reaches the requests of all of them. */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

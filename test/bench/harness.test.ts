@@ -1,5 +1,4 @@
 /** Tests the benchmark harness: histograms, knobs in JSON bodies and one short run. */
-
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,5 +1,4 @@
 /** Tests that recorded usage reaches the ledger through outages, crashes and full journals. */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
 /** A short fuzz run with a fixed seed: every response matches the OpenAPI document. */
-
 import t from 'tap';
 import { orLong } from '../long.ts';
 import { startFuzzGateway } from './gateway.ts';

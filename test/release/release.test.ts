@@ -1,5 +1,4 @@
 /** Tests what a release rests on: one version everywhere, a changelog in form, and the contents of the package. */
-
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { version as versionOfCommand } from '../../src/cli/version.ts';

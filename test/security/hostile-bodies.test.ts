@@ -1,5 +1,4 @@
 /** Tests hostile bodies on every route: inherited property names, depth, width and image bombs. */
-
 import t from 'tap';
 import { startFuzzGateway } from '../fuzz/gateway.ts';
 import { bodySamples, png } from '../fuzz/samples.ts';

@@ -1,5 +1,4 @@
 /** Tests decision engines over HTTP: scored continuations, server variants, failures and chained gateways. */
-
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { DecisionsResponse } from '../../schemas/systemone.ts';

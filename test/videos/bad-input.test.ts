@@ -1,5 +1,4 @@
 /** Tests that invalid video requests get the whole error envelope and leave nothing behind. */
-
 import t from 'tap';
 import { namedField } from '../envelope.ts';
 import { startGateway } from '../gateway.ts';

@@ -1,5 +1,5 @@
 /** Counts or cuts texts by tokens: inline when they are short, else on a thread. */
-import { from, type Observable } from 'rxjs';
+import { defer, type Observable, of } from 'rxjs';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { countTokens } from '../../src/tokens/count.ts';
 import { cutTokens } from '../../src/tokens/cut.ts';
@@ -14,7 +14,7 @@ export const countTexts = (
   tokenizer: string,
 ): Observable<number> =>
   lengthOf(texts) <= inlineLength
-    ? from(countTokens(texts, tokenizer))
+    ? defer(() => of(countTokens(texts, tokenizer)))
     : offloaded((signal) => offload.countTokens(texts, tokenizer, signal));
 
 export const cutTexts = (
@@ -24,5 +24,5 @@ export const cutTexts = (
   limit: number,
 ): Observable<readonly string[]> =>
   lengthOf(texts) <= inlineLength
-    ? from(cutTokens(texts, tokenizer, limit))
+    ? defer(() => of(cutTokens(texts, tokenizer, limit)))
     : offloaded((signal) => offload.cutTokens(texts, tokenizer, limit, signal));

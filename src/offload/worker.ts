@@ -16,11 +16,11 @@ const perform = async (task: Task): Promise<Result> => {
     }
     case 'tokens': {
       const { countTokens } = await import('../tokens/count.ts');
-      return { value: await countTokens(task.texts, task.tokenizer), buffers: [] };
+      return { value: countTokens(task.texts, task.tokenizer), buffers: [] };
     }
     case 'cut': {
       const { cutTokens } = await import('../tokens/cut.ts');
-      return { value: await cutTokens(task.texts, task.tokenizer, task.limit), buffers: [] };
+      return { value: cutTokens(task.texts, task.tokenizer, task.limit), buffers: [] };
     }
     case 'document': {
       const { documentText } = await import('./document-text.ts');
@@ -35,7 +35,7 @@ const perform = async (task: Task): Promise<Result> => {
         import('../tokens/split.ts'),
         import('../tokens/count.ts'),
       ]);
-      const value = splitText(task.window, task.rules, await tokenCounter(task.tokenizer));
+      const value = splitText(task.window, task.rules, tokenCounter(task.tokenizer));
       return { value, buffers: [] };
     }
   }

@@ -1,23 +1,25 @@
 /** Loads vocabularies on first use, and splits long texts for them. */
+import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
+import { Vocabulary } from './vocabulary.ts';
 
-export interface Encoding {
-  countTokens(text: string, options: EncodeOptions): number;
-  encode(text: string, options: EncodeOptions): number[];
-  decode(tokens: Iterable<number>): string;
-}
+const vocabularies = {
+  cl100k_base: CL100K_TOKEN_SPLIT_REGEX,
+  o200k_base: O200K_TOKEN_SPLIT_REGEX,
+} as const;
 
-interface EncodeOptions {
-  readonly disallowedSpecial: Set<string>;
-}
-
-/** Whatever looks like a special token in a prompt is text like any other. */
-export const asPlainText: EncodeOptions = { disallowedSpecial: new Set<string>() };
+const loaded = new Map<keyof typeof vocabularies, Vocabulary>();
 
 /** Vocabularies we do not carry are nearest to cl100k, which most open ones were grown from. */
-export const loadEncoding = (tokenizer: string): Promise<Encoding> =>
-  /o200k|gpt/i.test(tokenizer)
-    ? import('gpt-tokenizer/encoding/o200k_base')
-    : import('gpt-tokenizer/encoding/cl100k_base');
+export const loadVocabulary = (tokenizer: string): Vocabulary => {
+  const name = /o200k|gpt/i.test(tokenizer) ? 'o200k_base' : 'cl100k_base';
+  const vocabulary = loaded.get(name) ?? readVocabulary(name);
+  loaded.set(name, vocabulary);
+  return vocabulary;
+};
+
+/** The library's own tables take some 30 MB and their modules longer to load. */
+const readVocabulary = (name: keyof typeof vocabularies): Vocabulary =>
+  new Vocabulary(new URL(import.meta.resolve(`gpt-tokenizer/data/${name}.tiktoken`)), vocabularies[name]);
 
 /** Merging one word costs the square of its length; a run of characters without a break is encoded in pieces of this size. */
 const longestRun = 128;

@@ -12,7 +12,7 @@ interface Learnt {
   readonly scripts: Map<Script, { tokens: number; counted: number }>;
   /** Responses in a row that had a piece for each token. */
   singles: number;
-  /** Counted with the next text that has to be: until then no tokenizer is loaded, which takes 70 MB. */
+  /** Counted with the next text that has to be: until then no thread is started for it, which takes 20 MB. */
   waiting: Sample[];
   samples: number;
   /** When the next one is learnt from, on the clock of `performance.now`. */

@@ -56,7 +56,7 @@ const splitWindow = async (
   signal: AbortSignal,
 ): Promise<SplitText> =>
   window.text.length <= splitInLine
-    ? splitText(window, chunking, await tokenCounter(tokenizer))
+    ? splitText(window, chunking, tokenCounter(tokenizer))
     : offload.splitText(window, chunking, tokenizer, signal);
 
 interface TextPiece {

@@ -134,7 +134,7 @@ t.test('read in windows, nothing is lost either, and the same windows give the s
 });
 
 t.test('with the tokenizer of a real model', async (t) => {
-  const count = await tokenCounter('cl100k_base');
+  const count = tokenCounter('cl100k_base');
   const text = 'The moon pulls on the sea. Unbelievably so, 海は広い! '.repeat(60);
   const { items } = splitText(
     { text, covered: 0, final: true },

@@ -1,45 +1,44 @@
 /** Simulates a tokenizer with a real vocabulary, a few milliseconds of work per tick. */
-import { defer, map, type Observable, reduce, switchMap } from 'rxjs';
+import { defer, map, type Observable, of, reduce } from 'rxjs';
 import { fail } from '../../errors.ts';
 import type { ChatMessage } from '../../ports/engines/chat.ts';
 import type { DetokenizeCall, TokenizeCall, Tokenized, TokenizedChat } from '../../ports/engines/tokenize.ts';
-import { asPlainText, type Encoding, loadEncoding, pieceEnd } from '../../tokens/encoding.ts';
+import { loadVocabulary, pieceEnd } from '../../tokens/encoding.ts';
 import { readDirectives } from '../directives.ts';
 import { withFaults } from '../faults.ts';
 import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
 
 /** The rule that the simulator counts by has no ids; this vocabulary is the one most clients have. */
-const vocabulary = 'cl100k_base';
+const tokenizer = 'cl100k_base';
 
 export const simulateTokenize = (call: TokenizeCall, ticker: Ticker): Observable<Tokenized> =>
-  defer(() => loadEncoding(vocabulary)).pipe(
-    switchMap((encoding) => {
-      const text = typeof call.input === 'string' ? call.input : templateText(call.input);
-      const pieces = piecesOf(text);
-      const { directives } = readDirectives(typeof call.input === 'string' ? text : '', 'prompt');
-      return inTicks(pieces.length, (index) => encoding.encode(pieces[index] ?? '', asPlainText)).pipe(
-        reduce((tokens: number[], { results }) => {
-          for (const piece of results) for (const token of piece) tokens.push(token);
-          return tokens;
-        }, []),
-        map((tokens) => ({
-          tokens,
-          texts: call.withTexts ? tokens.map((token) => encoding.decode([token])) : undefined,
-          maxLength: undefined,
-        })),
-        withFaults(directives, ticker),
-      );
-    }),
-  );
+  defer(() => {
+    const vocabulary = loadVocabulary(tokenizer);
+    const text = typeof call.input === 'string' ? call.input : templateText(call.input);
+    const pieces = piecesOf(text);
+    const { directives } = readDirectives(typeof call.input === 'string' ? text : '', 'prompt');
+    return inTicks(pieces.length, (index) => vocabulary.encode(pieces[index] ?? '')).pipe(
+      reduce((tokens: number[], { results }) => {
+        for (const piece of results) for (const token of piece) tokens.push(token);
+        return tokens;
+      }, []),
+      map((tokens) => ({
+        tokens,
+        texts: call.withTexts ? tokens.map((token) => vocabulary.decode([token])) : undefined,
+        maxLength: undefined,
+      })),
+      withFaults(directives, ticker),
+    );
+  });
 
 export const simulateDetokenize = ({ tokens }: DetokenizeCall): Observable<string> =>
-  defer(() => loadEncoding(vocabulary)).pipe(map((encoding) => decoded(encoding, tokens)));
+  defer(() => of(decoded(tokens)));
 
-const decoded = (encoding: Encoding, tokens: readonly number[]): string => {
+const decoded = (tokens: readonly number[]): string => {
   const unknown = tokens.findIndex((token) => token > largestId);
   if (unknown >= 0) throw fail('invalid_request', `tokens[${unknown}] is not in the vocabulary of the model`);
-  return encoding.decode(tokens);
+  return loadVocabulary(tokenizer).decode(tokens);
 };
 
 /** Of the vocabulary without its special tokens. */

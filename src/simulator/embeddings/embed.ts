@@ -1,8 +1,8 @@
 /** Simulates embeddings with lexical vectors, a few milliseconds of work per tick. */
-import { defer, map, type Observable, of, switchMap } from 'rxjs';
+import { defer, map, type Observable } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/engines/embedding.ts';
-import { loadEncoding } from '../../tokens/encoding.ts';
+import { loadVocabulary } from '../../tokens/encoding.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { cutVector, writeVector } from '../../vectors.ts';
 import { readDirectives } from '../directives.ts';
@@ -25,8 +25,7 @@ export const simulateEmbeddings = (
     const [opening] = call.inputs;
     const line = readDirectives(typeof opening === 'string' ? opening : '', 'input');
     const inputs = typeof opening === 'string' ? [line.rest, ...call.inputs.slice(1)] : call.inputs;
-    return textsOf(inputs).pipe(
-      switchMap((texts) => inTicks(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),
+    return inTicks(inputs.length, (index) => embedInput(model, call, textOf(inputs[index] ?? ''))).pipe(
       map(({ first, results }) => ({
         first,
         vectors: results,
@@ -61,18 +60,11 @@ const tokensOf = (inputs: readonly EmbeddingInput[], first: number, count: numbe
     .reduce((total, input) => total + (typeof input === 'string' ? countTokens(input) : input.length), 0);
 
 /** Token ids are read by the vocabulary most clients make them with; an id outside of it is a word of its own. */
-const textsOf = (inputs: readonly EmbeddingInput[]): Observable<readonly string[]> => {
-  if (inputs.every((input) => typeof input === 'string')) return of(inputs);
-  return defer(() => loadEncoding('cl100k_base')).pipe(
-    map((encoding) =>
-      inputs.map((input) => {
-        if (typeof input === 'string') return input;
-        try {
-          return encoding.decode(input);
-        } catch {
-          return input.map((id) => `token${id}`).join(' ');
-        }
-      }),
-    ),
-  );
+const textOf = (input: EmbeddingInput): string => {
+  if (typeof input === 'string') return input;
+  try {
+    return loadVocabulary('cl100k_base').decode(input);
+  } catch {
+    return input.map((id) => `token${id}`).join(' ');
+  }
 };

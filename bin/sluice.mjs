@@ -1,7 +1,9 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8 --v8-pool-size=2
 import { setFlagsFromString } from 'node:v8';
 import './build-if-stale.mjs';
 
+// The flags of the first line can only be set there, by `npm start` and in the Dockerfile: half the usual young generation
+// and half the usual threads cost no CPU time, and save 20 MB.
 // Little survives a young collection: one thread copies it cheaper than five, and the other cores run other gateways.
 setFlagsFromString('--no-parallel-scavenge');
 // Usage events survive a collection or two, and V8 would then allocate all later ones in the old generation, where they
@@ -10,6 +12,8 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // A request passes through many small functions; with the default budget of 920 too few of them are inlined. With 2500
 // embeddings took 8 % longer.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=2000');
+// Little garbage reaches the old generation, so V8 would let it grow for minutes before it collects there.
+setFlagsFromString('--heap-growing-percent=20');
 
-const { run } = await import('../dist/src/cli/main.js');
+const { run } = await import('../dist/bundle/main.js');
 process.exitCode = await run(process.argv.slice(2));

@@ -2,9 +2,6 @@
 import Type, { type Static } from 'typebox';
 import { Closed, Described } from './shapes.ts';
 
-/** The engine that needs no row: the simulator inside the gateway. */
-export const SIMULATOR = 'simulator';
-
 /** A length of time with its unit: `500ms`, `2s`, `1.5m`, `1h`. */
 export const Duration = Type.String({
   pattern: '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h)$',

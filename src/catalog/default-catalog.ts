@@ -1,7 +1,7 @@
 /** The catalog of a gateway without a `sluice.yaml`: a model of each kind on the simulator. */
 import type { ModelRow } from '../../schemas/catalog.ts';
-import { SIMULATOR } from '../../schemas/engines.ts';
 import type { VideoCapabilities } from '../../schemas/render-capabilities.ts';
+import { SIMULATOR } from '../../schemas/simulator.ts';
 import { defaultImage, editImage } from './image-models.ts';
 import type { CatalogConfig } from './model-index.ts';
 import { resolveRow } from './resolve-row.ts';

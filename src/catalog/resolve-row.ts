@@ -1,6 +1,7 @@
 /** Fills in the defaults of a model row of `sluice.yaml`. */
 import type { Model, ModelRow } from '../../schemas/catalog.ts';
-import { type EngineRow, type SessionSource, SIMULATOR } from '../../schemas/engines.ts';
+import type { EngineRow, SessionSource } from '../../schemas/engines.ts';
+import { SIMULATOR } from '../../schemas/simulator.ts';
 import { imageLimits, imageParameterNames } from './image-entry.ts';
 import { kindDefaults, reasoningParameters } from './kind-defaults.ts';
 

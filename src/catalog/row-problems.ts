@@ -1,7 +1,8 @@
 /** Finds contradictions in a well-formed configuration: names, prices, kinds, limits. */
 import type { ModelKind, ModelRow } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
-import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
+import type { EngineRow } from '../../schemas/engines.ts';
+import { SIMULATOR } from '../../schemas/simulator.ts';
 import { wires } from '../engines/wires.ts';
 import { nearest } from '../nearest.ts';
 import { checkFallbacks } from './fallbacks.ts';

@@ -1,6 +1,7 @@
 /** The engines of the configuration, replaced while calls run when their rows change. */
 import { isDeepStrictEqual } from 'node:util';
-import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
+import type { EngineRow } from '../../schemas/engines.ts';
+import { SIMULATOR } from '../../schemas/simulator.ts';
 import { fail } from '../errors.ts';
 import type { Engine, Engines } from '../ports/engines/engine.ts';
 import { effectiveRow } from './effective-row.ts';

@@ -58,7 +58,7 @@ const poolOptions: PoolOptions = {
   maxQueued: 64,
   maxQueuedBytes: 512 * mebibyte,
   maxWait: 30_000,
-  idle: 30_000,
+  idle: 10_000,
   heapMegabytes: 512,
 };
 

@@ -1,5 +1,5 @@
 /** Counts the tokens of texts. */
-import { SIMULATOR } from '../../schemas/engines.ts';
+import { SIMULATOR } from '../../schemas/simulator.ts';
 import { loadVocabulary, pieceEnd } from './encoding.ts';
 import { countTokens as countSimulated } from './simulator.ts';
 import type { Vocabulary } from './vocabulary.ts';

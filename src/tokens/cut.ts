@@ -1,5 +1,5 @@
 /** Truncates texts to a number of tokens. */
-import { SIMULATOR } from '../../schemas/engines.ts';
+import { SIMULATOR } from '../../schemas/simulator.ts';
 import { loadVocabulary, pieceEnd } from './encoding.ts';
 import { tokensEnd } from './simulator.ts';
 import type { Vocabulary } from './vocabulary.ts';

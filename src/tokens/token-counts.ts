@@ -1,7 +1,7 @@
 /** Counts tokens that engines did not count: by tokenizer, corrected by what finished responses have taught. */
 import { catchError, from, map, type Observable, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { SIMULATOR } from '../../schemas/engines.ts';
+import { SIMULATOR } from '../../schemas/simulator.ts';
 import type { Generated, TokenCounts } from '../ports/engines/token-counts.ts';
 import type { Offload } from '../ports/offload.ts';
 import { countTokens as countSimulated } from './simulator.ts';

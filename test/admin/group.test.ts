@@ -10,7 +10,7 @@ import { onlyLong } from '../long.ts';
 import { environmentOf, key } from '../processes/supervised.ts';
 import { adminToken, callerOf } from './client.ts';
 
-const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
 const firstSnapshot = async (admin: string): Promise<LiveSnapshot> => {
   const abort = new AbortController();

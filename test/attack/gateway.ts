@@ -38,7 +38,7 @@ export interface AttackedGateway {
   stop(): Promise<void>;
 }
 
-const command = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
 /** Why the settings cannot be applied on this machine; undefined when they can. */
 export const unsupported = ({ diskMegabytes, nameserver }: GatewaySettings): string | undefined =>

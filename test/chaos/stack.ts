@@ -46,7 +46,7 @@ export interface StackOptions {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The built command, without its look for newer sources at each start. */
-const command = join(root, 'dist/src/cli/main.js');
+const command = join(root, 'bin/sluice.mjs');
 /** Node without what a test runner puts into it by this variable. */
 const plainNode = ['-u', 'NODE_OPTIONS', process.execPath];
 const key = 'sk-chaos-0123456789abcdef';

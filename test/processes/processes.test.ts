@@ -9,7 +9,7 @@ import { eventually } from '../eventually.ts';
 import { onlyLong } from '../long.ts';
 import { childrenOf, environmentOf, key } from './supervised.ts';
 
-const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
 interface Running {
   readonly process: ChildProcess;

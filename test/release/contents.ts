@@ -16,12 +16,12 @@ export interface Packed {
 const allowed: readonly RegExp[] = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|sluice\.example\.yaml)$/,
   /^bin\/(sluice|build-if-stale|prune-builds)\.mjs$/,
-  /^dist\/(src|pipelines|schemas)\/.+\.js(\.map)?$/,
+  /^dist\/(bundle|src|pipelines|schemas)\/.+\.js(\.map)?$/,
   /^dist\/src\/.+\.lua$/,
   /^dist\/src\/offload\/cmaps\/.+$/,
   /^dist\/console\/[^.].*$/,
 ];
-const required = ['package.json', 'LICENSE', 'README.md', 'bin/sluice.mjs', 'dist/src/cli/main.js'];
+const required = ['package.json', 'LICENSE', 'README.md', 'bin/sluice.mjs', 'dist/bundle/main.js'];
 /** About a third more than there is: what grows beyond them should be looked at. */
 const [mostPacked, mostUnpacked] = [8_000_000, 32_000_000];
 

@@ -37,7 +37,7 @@ export interface Topology {
 
 const key = 'sk-topology-0123456789abcdef';
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const command = join(root, 'dist/src/cli/main.js');
+const command = join(root, 'bin/sluice.mjs');
 
 export const startTopology = async (): Promise<Topology> => {
   buildIfStale();

@@ -8,8 +8,9 @@ import {
   type Prefix,
 } from '../../../schemas/admin/engines.ts';
 import { PageQuery } from '../../../schemas/admin/page.ts';
-import { type EngineRow, SIMULATOR } from '../../../schemas/engines.ts';
+import type { EngineRow } from '../../../schemas/engines.ts';
 import { json } from '../../../schemas/openapi.ts';
+import { SIMULATOR } from '../../../schemas/simulator.ts';
 import { fail } from '../../errors.ts';
 import { anySuccess, merging } from '../combine.ts';
 import { pageOf } from '../page.ts';

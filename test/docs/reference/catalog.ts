@@ -1,7 +1,8 @@
 /** The reference of `sluice.yaml`, from its schema and the defaults that the gateway fills in. */
 import { ModelKind, ModelRow } from '../../../schemas/catalog.ts';
 import { ConfigFile } from '../../../schemas/config-file.ts';
-import { EngineRow, SIMULATOR } from '../../../schemas/engines.ts';
+import { EngineRow } from '../../../schemas/engines.ts';
+import { SIMULATOR } from '../../../schemas/simulator.ts';
 import { kindDefaults } from '../../../src/catalog/kind-defaults.ts';
 import { resolveRow } from '../../../src/catalog/resolve-row.ts';
 import { effectiveRow } from '../../../src/engines/effective-row.ts';

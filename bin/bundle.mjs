@@ -1,0 +1,49 @@
+/**
+ * Joins the gateway and those of its libraries that have many modules into a few files, `dist/bundle`. A process that
+ * loads 1,500 modules needs 30 MB more, and twice the time to start.
+ */
+import { renameSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const target = join(root, 'dist/bundle');
+/** Replaces the target when it is complete: a gateway that starts meanwhile has the old one. */
+const building = `${target}.${process.pid}`;
+
+/** Scripts of threads and files beside a module are found as if it ran where it was compiled. */
+const keepUrls = {
+  name: 'keep-urls',
+  transform: (code, id) => {
+    if (!id.endsWith('.ts') || !code.includes('import.meta.url')) return undefined;
+    const compiled = join(root, 'dist', relative(root, id)).replace(/ts$/, 'js');
+    const url = `new URL(${JSON.stringify(relative(target, compiled))}, import.meta.url).href`;
+    return { code: code.replaceAll('import.meta.url', url), map: null };
+  },
+};
+
+await build({
+  configFile: false,
+  root,
+  logLevel: 'warn',
+  plugins: [keepUrls],
+  // Other libraries are loaded when needed, or have files of their own.
+  ssr: { target: 'node', noExternal: ['rxjs', 'typebox', 'yaml'] },
+  build: {
+    ssr: join(root, 'src/cli/main.ts'),
+    outDir: building,
+    minify: false,
+    sourcemap: true,
+    target: 'node20',
+    rolldownOptions: {
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name]-[hash].js',
+        sourcemapExcludeSources: true,
+      },
+    },
+  },
+});
+rmSync(target, { recursive: true, force: true });
+renameSync(building, target);

@@ -1,5 +1,6 @@
 /** The imports of the product are those that ARCHITECTURE.md allows, and the checker finds every other one. */
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import t from 'tap';
 import { readManifest } from '../supply/document.ts';
 import { findProblems, readArchitecture, readSources } from './architecture.ts';
@@ -17,6 +18,25 @@ t.test('every dependency has a row, and every row is one', async (t) => {
   const { dependencies, devDependencies } = readManifest();
   const rows = architecture.packages.map(({ name }) => name);
   t.strictSame(rows.filter((name) => !(name in devDependencies)).sort(), Object.keys(dependencies).sort());
+});
+
+t.test('threads do not load TypeBox, whose modules take longer than most tasks', async (t) => {
+  const texts = new Map(
+    readSources(root, ['schemas', 'src']).map(({ path, text }) => [
+      path,
+      text.replace(/^import type [^;]*;/gm, ''),
+    ]),
+  );
+  const loaded = new Set<string>();
+  const load = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const [, target = ''] of texts.get(path)?.matchAll(/(?:from |import\()'([^']+)'/g) ?? [])
+      load(target.startsWith('.') ? posix.join(posix.dirname(path), target) : target);
+  };
+  for (const entry of ['src/offload/worker.ts', 'src/adapters/vectors/search-thread.ts']) load(entry);
+  t.ok(loaded.has('src/tokens/vocabulary.ts'));
+  t.notOk(loaded.has('typebox'));
 });
 
 const markdown = `

@@ -47,6 +47,7 @@ export class RedisConnection {
   /** The wait for a lost connection to come back. */
   #return: Promise<void> | undefined;
   #corked = false;
+  readonly #last: (() => void)[] = [];
 
   constructor(address: RedisAddress, { patience = 3_000, onLost }: ConnectionSettings = {}) {
     this.#patience = patience;
@@ -88,6 +89,12 @@ export class RedisConnection {
     });
   }
 
+  /** Runs work at the end of this event loop turn: what it sends is written with the rest. */
+  atTurnEnd(work: () => void): void {
+    this.#last.push(work);
+    this.#cork();
+  }
+
   /** On every node that holds keys. */
   onEach<T>(work: (redis: Redis) => Promise<T>): Promise<T[]> {
     return this.use((redis) => Promise.all(primariesOf(redis).map(work)));
@@ -120,6 +127,7 @@ export class RedisConnection {
       .map(({ stream }) => stream);
     for (const stream of streams) stream.cork();
     setImmediate(() => {
+      for (const work of this.#last.splice(0)) work();
       this.#corked = false;
       for (const stream of streams) stream.uncork();
     });

@@ -100,6 +100,31 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.equal(after.eval - before.eval, 0);
   });
 
+  await t.test(
+    'requests of one turn are decided in their order, those of one gate in one call',
+    async (t) => {
+      const { send, settle, admission } = await process(t, {
+        prefix: newPrefix(),
+        clock: new VirtualClock(),
+      });
+      await send(request({}, 'sub_9'));
+      const before = await calls(admin);
+      const asked = request({ concurrency: 2 });
+      const clients = [asked, asked, request({}, 'sub_2'), asked, asked].map(
+        (each) => new Client(admission, each),
+      );
+      await settle();
+      const kinds = () => clients.map(({ outcome }) => outcome?.kind);
+      t.strictSame(kinds(), ['admitted', 'admitted', 'admitted', undefined, undefined]);
+      t.equal((await calls(admin)).evalsha - before.evalsha, 2);
+      clients[0]?.release();
+      t.match(await clients[3]?.settled(), { kind: 'admitted', position: 1 });
+      t.equal(clients[4]?.outcome, undefined);
+      clients[1]?.release();
+      t.match(await clients[4]?.settled(), { kind: 'admitted', position: 2 });
+    },
+  );
+
   await t.test('flushed scripts are loaded again', async (t) => {
     const { send, settle } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
     const first = await send();

@@ -142,14 +142,8 @@ end
 
 local commands = {}
 
--- gate; id, concurrency, rate, epoch ('': unknown)
--- -> started, starts in the window; waits, position; rateReached, wait, limit; queueFull, wait; lost (the data, since that epoch)
-function commands.admit(id, concurrency, rate, epoch)
-  if epoch ~= '' and redis.call('GET', epochKey) ~= epoch then return { 'lost' } end
-  concurrency, rate = tonumber(concurrency), tonumber(rate)
-  open(KEYS[2])
-  follow()
-  removeExpired()
+-- started, starts in the window; waits, position; rateReached, wait, limit; or queueFull, wait
+local function decide(id, concurrency, rate)
   local living, ahead = redis.call('ZCARD', alive), waiting()
   -- What was measured before the gate was empty no longer applies.
   if living == 0 and room(1) == 0 then redis.call('HDEL', memo, 'hold', 'moved') end
@@ -182,6 +176,19 @@ function commands.admit(id, concurrency, rate, epoch)
   redis.call('HSET', memo, 'concurrency', concurrency, 'rate', rate, 'clock', now)
   keep()
   return answer
+end
+
+-- gate; concurrency, rate, epoch ('': unknown), ids -> of each id what `decide` says, or lost (the data, since that epoch)
+function commands.admit(concurrency, rate, epoch)
+  local decisions, lost = {}, epoch ~= '' and redis.call('GET', epochKey) ~= epoch
+  concurrency, rate = tonumber(concurrency), tonumber(rate)
+  open(KEYS[2])
+  if not lost then
+    follow()
+    removeExpired()
+  end
+  for i = 6, #ARGV do table.insert(decisions, lost and { 'lost' } or decide(ARGV[i], concurrency, rate)) end
+  return decisions
 end
 
 -- gate; of each: id, time held: removes runners and waiters. Repeating it has no effect.
@@ -266,5 +273,5 @@ function commands.renew(process)
   return standings
 end
 
--- Not all of ARGV: `renew` and `release` have more than the stack holds, and read them themselves.
+-- Not all of ARGV: lists of ids may be more than the stack holds, and are read by the commands themselves.
 return commands[ARGV[1]](unpack(ARGV, 3, 6))

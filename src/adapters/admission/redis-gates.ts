@@ -34,6 +34,17 @@ export type Decision =
   | { readonly kind: 'queueFull'; readonly waitMs: number }
   | { readonly kind: 'lost' };
 
+type DecisionReply = [Decision['kind'], number, LimitKind];
+
+/** Requests of one gate that are decided together. */
+interface Asking {
+  readonly ids: string[];
+  readonly replies: Promise<readonly DecisionReply[]>;
+}
+
+/** Requests in one call: a few milliseconds of the server's time. */
+const mostAsked = 100;
+
 /** A slot or queue position that is given back. */
 export interface Release {
   readonly id: string;
@@ -60,6 +71,8 @@ export class RedisGates {
   readonly #options: RedisGatesOptions;
   readonly #script: Script;
   readonly #processes: RedisProcesses;
+  /** To be sent, by gate and limits. */
+  readonly #asking = new Map<string, Asking>();
   /** Of messages to this process. */
   readonly channel: string;
   /** Of messages to all: how full windows are. */
@@ -91,20 +104,21 @@ export class RedisGates {
     });
   }
 
+  /** Requests of one gate in one turn of the event loop are decided in one call, in their order. */
   async admit(id: string, request: AdmissionRequest): Promise<Decision> {
     const { concurrency, requests_per_minute } = request.limits;
-    const [kind, number, limit] = await this.#run<[Decision['kind'], number, LimitKind]>(
-      'admit',
-      [request],
-      id,
-      concurrency,
-      requests_per_minute,
-      this.#processes.epoch(partitionOf(request.subscription)),
-    );
-    if (kind === 'started') return { kind, starts: number };
-    if (kind === 'lost') return { kind };
-    if (kind === 'waits') return { kind, position: number };
-    return { kind, waitMs: number / 1000, limit };
+    const key = `${this.gate(request)} ${concurrency} ${requests_per_minute}`;
+    let asking = this.#asking.get(key);
+    if (asking === undefined || asking.ids.length >= mostAsked) {
+      asking = this.#askSoon(request);
+      this.#asking.set(key, asking);
+    }
+    const place = asking.ids.push(id) - 1;
+    return decisionOf((await asking.replies)[place]);
+  }
+
+  atTurnEnd(work: () => void): void {
+    this.#connection.atTurnEnd(work);
   }
 
   /** All of one gate. */
@@ -158,6 +172,19 @@ export class RedisGates {
     return this.#connection.close();
   }
 
+  #askSoon(request: AdmissionRequest): Asking {
+    const { concurrency, requests_per_minute } = request.limits;
+    const ids: string[] = [];
+    const replies = new Promise<DecisionReply[]>((resolve) => {
+      this.atTurnEnd(() => {
+        this.#asking.clear();
+        const epoch = this.#processes.epoch(partitionOf(request.subscription));
+        resolve(this.#run('admit', [request], concurrency, requests_per_minute, epoch, ...ids));
+      });
+    });
+    return { ids, replies };
+  }
+
   /** Of one partition's requests. */
   #run<Reply>(
     command: string,
@@ -181,3 +208,12 @@ export class RedisGates {
     return `${this.#base(request)}gate:${subscription.length}:${subscription}:${model}:`;
   }
 }
+
+const decisionOf = (reply: DecisionReply | undefined): Decision => {
+  if (reply === undefined) throw new Error('Redis has not decided on every request.');
+  const [kind, number, limit] = reply;
+  if (kind === 'started') return { kind, starts: number };
+  if (kind === 'lost') return { kind };
+  if (kind === 'waits') return { kind, position: number };
+  return { kind, waitMs: number / 1000, limit };
+};

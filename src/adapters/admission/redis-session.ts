@@ -88,7 +88,7 @@ export class RedisSession {
   }
 
   #sendSoon(release: Release): void {
-    if (this.#released.size === 0) setImmediate(() => this.#sendReleases());
+    if (this.#released.size === 0) this.#options.gates.atTurnEnd(() => this.#sendReleases());
     const gate = this.#options.gates.gate(release.request);
     const others = this.#released.get(gate);
     if (others === undefined || others.length >= batchSize) {

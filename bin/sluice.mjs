@@ -13,8 +13,6 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // A request passes through many small functions; with the default budget of 920 too few of them are inlined. With 2500
 // embeddings took 8 % longer.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=2000');
-// Little garbage reaches the old generation, so V8 would let it grow for minutes before it collects there.
-setFlagsFromString('--heap-growing-percent=20');
 // Full collections drop the code of functions that have not run for a while. After a quiet minute that was nearly all of
 // it, and a request took twice the CPU time until it was compiled again.
 setFlagsFromString('--no-flush-bytecode');

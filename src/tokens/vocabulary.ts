@@ -142,11 +142,11 @@ export class Vocabulary {
     let hash = 0x811c9dc5;
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
     let place = (hash ^ (hash >>> 15)) & mask;
-    while (!this.#isFreeOr(place, bytes, start, end)) place = (place + 1) & mask;
+    while (!this.#fits(place, bytes, start, end)) place = (place + 1) & mask;
     return place;
   }
 
-  #isFreeOr(place: number, bytes: Uint8Array, start: number, end: number): boolean {
+  #fits(place: number, bytes: Uint8Array, start: number, end: number): boolean {
     const rank = this.#ranks[place] ?? none;
     if (rank === none) return true;
     const own = this.#starts[rank] ?? 0;

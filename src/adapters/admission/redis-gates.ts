@@ -42,7 +42,7 @@ interface Asking {
   readonly replies: Promise<readonly DecisionReply[]>;
 }
 
-/** Requests in one call: a few milliseconds of the server's time. */
+/** Requests in one call, during which the server does nothing else. */
 const mostAsked = 100;
 
 /** A slot or queue position that is given back. */

@@ -7,11 +7,12 @@ import { openAdmission } from '../../src/adapters/admission/open.ts';
 import { createRedisAdmission, type RedisAdmissionOptions } from '../../src/adapters/admission/redis.ts';
 import { partitionOf, partitionTag } from '../../src/adapters/redis-partitions.ts';
 import { loadConfig } from '../../src/config.ts';
+import type { Admission, AdmissionRequest } from '../../src/ports/admission.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { admissionOn } from '../contracts/redis.ts';
 import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
-import { Client, request } from './client.ts';
+import { Client, type Outcome, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const skip = redisMissing();
@@ -246,11 +247,11 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
 
 t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t) => {
   /** Two processes in real time, quick to notice and to renew. */
-  const start = async (t: Test, fallback: 'refuse' | 'local') => {
+  const start = async (t: Test, fallback: 'refuse' | 'local', patience = 300) => {
     const log: { level: number; msg: string }[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) });
     const service = await startRedis({ own: true, persist: true });
-    const options = { fallback, patience: 300, ttlMs: 2000, queueMs: 20_000 };
+    const options = { fallback, patience, ttlMs: 2000, queueMs: 20_000 };
     const replicas = [
       createRedisAdmission(service.url, { ...options, log: logger }),
       createRedisAdmission(service.url, options),
@@ -266,9 +267,17 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
     return { service, replicas, log };
   };
 
+  /** A server that was started again is not believed until all processes have reported: meanwhile 503. */
+  const decided = (replica: Admission, asked: AdmissionRequest): Promise<Outcome> =>
+    eventually(async () => {
+      const outcome = await new Client(replica, asked).settled();
+      return outcome.kind === 'refused' && outcome.status === 503 ? undefined : outcome;
+    });
+
   await t.test('slots, queue places and the window survive a restart', async (t) => {
     for (const fallback of ['refuse', 'local'] as const) {
-      const { service, replicas } = await start(t, fallback);
+      // Its disk may be slow: a call that nobody waits for any more would count as a start all the same.
+      const { service, replicas } = await start(t, fallback, 5000);
       const asked = request({ concurrency: 2, requests_per_minute: 4 });
       const runners = replicas.map((replica) => new Client(replica, asked));
       for (const runner of runners) t.equal(await runner.result(), 'admitted');
@@ -287,13 +296,9 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
       runners[1]?.release();
       t.match(await waiter.settled(), { kind: 'admitted', position: 1 });
       runners[0]?.release();
-      // A server that was started again is not believed until all processes have reported: meanwhile 503.
-      await eventually(
-        async () => (await new Client(replicas[1], asked).result()) === 'admitted',
-        'the fourth',
-      );
-      const fifth = new Client(replicas[1], request({ concurrency: 9, requests_per_minute: 4 }));
-      t.match(await fifth.settled(), { status: 429 }, 'four have started');
+      t.match(await decided(replicas[1], asked), { kind: 'admitted' }, 'the fourth');
+      const more = request({ concurrency: 9, requests_per_minute: 4 });
+      t.match(await decided(replicas[1], more), { status: 429 }, 'four have started');
     }
   });
 

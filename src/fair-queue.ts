@@ -1,15 +1,16 @@
 /** A bounded queue that serves subscriptions round-robin. */
+import { Queue, type Queued } from './queue.ts';
 
-export interface Waiter {
+export interface Waiter<Call> extends Queued<Call> {
   readonly subscription: string;
   /** It was dropped from the queue. */
   rejected(): void;
 }
 
-export class FairQueue<Call extends Waiter> {
+export class FairQueue<Call extends Waiter<Call>> {
   readonly #limit: number;
-  /** One queue per subscription; the next to be served comes first. Sets keep order and remove in O(1). */
-  readonly #queues = new Map<string, Set<Call>>();
+  /** One queue per subscription; the next to be served comes first. */
+  readonly #queues = new Map<string, Queue<Call>>();
   #size = 0;
 
   constructor(limit: number) {
@@ -25,7 +26,7 @@ export class FairQueue<Call extends Waiter> {
     if (this.#size >= this.#limit && !this.#makeRoom(call)) return false;
     let queue = this.#queues.get(call.subscription);
     if (queue === undefined) {
-      queue = new Set();
+      queue = new Queue();
       this.#queues.set(call.subscription, queue);
     }
     queue.add(call);
@@ -41,7 +42,7 @@ export class FairQueue<Call extends Waiter> {
   }
 
   first(): Call | undefined {
-    for (const queue of this.#queues.values()) for (const call of queue) return call;
+    for (const queue of this.#queues.values()) return queue.first;
     return undefined;
   }
 
@@ -61,13 +62,12 @@ export class FairQueue<Call extends Waiter> {
   }
 
   #makeRoom({ subscription }: Call): boolean {
-    let longest: Set<Call> | undefined;
+    let longest: Queue<Call> | undefined;
     for (const queue of this.#queues.values())
       if (longest === undefined || queue.size > longest.size) longest = queue;
     const own = this.#queues.get(subscription)?.size ?? 0;
     if (longest === undefined || longest.size <= own + 1) return false;
-    let last: Call | undefined;
-    for (const call of longest) last = call;
+    const { last } = longest;
     if (last === undefined) return false;
     this.remove(last);
     last.rejected();

@@ -11,7 +11,7 @@ interface SemaphoreOptions {
   readonly busy: string;
 }
 
-interface PermitWaiter extends Waiter {
+interface PermitWaiter extends Waiter<PermitWaiter> {
   readonly permits: number;
   acquired(): void;
 }

@@ -4,6 +4,7 @@ import type { Gate } from '../../src/adapters/admission/gate.ts';
 import type { Replica } from '../../src/engines/pool/replica.ts';
 import type { Waiter } from '../../src/fair-queue.ts';
 import { unindexed } from '../../src/indexed-list.ts';
+import type { Place } from '../../src/queue.ts';
 import type { TimedEvent } from './calendar.ts';
 import type { Subscription } from './population.ts';
 
@@ -21,9 +22,10 @@ export interface Stages {
   reject(request: Request): void;
 }
 
-export class Request implements TimedEvent, Waiter {
+export class Request implements TimedEvent, Waiter<Request> {
   readonly #stages: Stages;
   at = 0;
+  place: Place<Request> | undefined;
   phase: Phase = 'free';
   /** Changes whenever the object is used for another request: timers of the one before are void. */
   generation = 0;

@@ -1,5 +1,6 @@
 /** Limits the memory of large request bodies, per subscription and in all. */
 import { FairQueue, type Waiter } from '../fair-queue.ts';
+import type { Place } from '../queue.ts';
 
 /** What bodies of admitted requests, which limits bound in number, may take with all others, compared with those. */
 const admittedFactor = 4;
@@ -135,8 +136,9 @@ interface ClaimListener {
 }
 
 /** What one body holds of the budget, and what it waits for. */
-export class BodyClaim implements Waiter {
+export class BodyClaim implements Waiter<BodyClaim> {
   readonly subscription: string;
+  place: Place<BodyClaim> | undefined;
   held = 0;
   wanted = 0;
   admitted: boolean;

@@ -26,7 +26,7 @@ export interface PoolJob extends Job {
   readonly bytes: number;
 }
 
-interface Waiting extends Waiter {
+interface Waiting extends Waiter<Waiting> {
   readonly job: PoolJob;
   isQueued: boolean;
   start(worker: Worker): void;

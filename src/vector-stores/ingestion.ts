@@ -19,7 +19,7 @@ export interface IngestionOptions {
 /** Up to this size a file is small: its upload request waits for the ingestion. */
 export const smallBytes = 1024 * 1024;
 
-interface Work extends Waiter {
+interface Work extends Waiter<Work> {
   readonly lease: IngestionLease;
   readonly settle: (settled: Settled) => void;
 }

@@ -2,6 +2,7 @@
 import type { ApiError } from '../../errors.ts';
 import { Pace } from '../../pace.ts';
 import type { LeaseUsage, Limits, RateWindow } from '../../ports/admission.ts';
+import { Queue, type Queued } from '../../queue.ts';
 import type { AdmissionCounters } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';
@@ -15,7 +16,7 @@ export interface GateContext {
 }
 
 /** Called once: admitted, or refused because the window was full when a slot became free. */
-export interface Waiter {
+export interface Waiter extends Queued<Waiter> {
   admitted(): void;
   refused(error: ApiError): void;
 }
@@ -29,8 +30,7 @@ export class Gate {
   /** The limits of the last start that was decided elsewhere. */
   adoptedBy: Limits | undefined;
   #running = 0;
-  /** First in, first out; a Set keeps the order and lets a waiter leave from the middle in O(1). */
-  #queue: Set<Waiter> | undefined;
+  #queue: Queue<Waiter> | undefined;
   #serving = false;
   #refusals: Refusals | undefined;
 
@@ -89,7 +89,7 @@ export class Gate {
   }
 
   join(waiter: Waiter): void {
-    this.#queue ??= new Set();
+    this.#queue ??= new Queue();
     this.#queue.add(waiter);
   }
 
@@ -152,7 +152,7 @@ export class Gate {
     if (this.#serving || this.#queue === undefined) return;
     this.#serving = true;
     try {
-      for (const waiter of this.#queue) {
+      for (let waiter = this.#queue.first; waiter !== undefined; waiter = this.#queue.first) {
         if (this.#running >= this.#limits.concurrency) return;
         this.#queue.delete(waiter);
         const refusal = this.#start(this.#shared.now());

@@ -72,7 +72,7 @@ export class RedisGates {
   readonly #script: Script;
   readonly #processes: RedisProcesses;
   /** To be sent, by gate and limits. */
-  readonly #asking = new Map<string, Asking>();
+  #asking = new Map<string, Asking>();
   /** Of messages to this process. */
   readonly channel: string;
   /** Of messages to all: how full windows are. */
@@ -177,7 +177,7 @@ export class RedisGates {
     const ids: string[] = [];
     const replies = new Promise<DecisionReply[]>((resolve) => {
       this.atTurnEnd(() => {
-        this.#asking.clear();
+        this.#asking = new Map();
         const epoch = this.#processes.epoch(partitionOf(request.subscription));
         resolve(this.#run('admit', [request], concurrency, requests_per_minute, epoch, ...ids));
       });

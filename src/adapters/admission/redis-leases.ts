@@ -21,7 +21,6 @@ export class RedisLease implements Lease {
   waited = 0;
   declare position?: number;
   readonly request: AdmissionRequest;
-  readonly subscriber: Subscriber<Lease>;
   readonly arrived: number;
   startedAt = 0;
   /** Where Redis has reported how full the window is. */
@@ -33,6 +32,11 @@ export class RedisLease implements Lease {
   localWait: Subscription | undefined;
   /** Its slot in this process, counted beside the shared one. */
   localSlot: Lease | undefined;
+  /**
+   * Until it has its outcome. A Map that has grown keeps its former table, and all that was in it, until a full garbage
+   * collection: there must be no pipeline among it.
+   */
+  #subscriber: Subscriber<Lease> | undefined;
   readonly #onRelease: (lease: RedisLease, usage?: LeaseUsage) => void;
 
   constructor(
@@ -44,13 +48,26 @@ export class RedisLease implements Lease {
   ) {
     this.id = id;
     this.request = request;
-    this.subscriber = subscriber;
     this.arrived = arrived;
+    this.#subscriber = subscriber;
     this.#onRelease = onRelease;
   }
 
   get gate(): string {
     return gateOf(this.request);
+  }
+
+  granted(): void {
+    const subscriber = this.#subscriber;
+    this.#subscriber = undefined;
+    subscriber?.next(this);
+    subscriber?.complete();
+  }
+
+  refused(error: ApiError): void {
+    const subscriber = this.#subscriber;
+    this.#subscriber = undefined;
+    subscriber?.error(error);
   }
 
   release(usage?: LeaseUsage): void {
@@ -133,13 +150,12 @@ export class RedisLeases {
       this.counters.waited++;
       this.counters.waitedMs += lease.waited;
     }
-    lease.subscriber.next(lease);
-    lease.subscriber.complete();
+    lease.granted();
   }
 
   refuse(lease: RedisLease, error: ApiError): void {
     this.remove(lease);
-    lease.subscriber.error(error);
+    lease.refused(error);
   }
 
   refuseByRate(lease: RedisLease, waitMs: number, limit: LimitKind): void {

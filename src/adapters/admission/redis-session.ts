@@ -38,7 +38,7 @@ export class RedisSession {
   readonly #options: RedisSessionOptions;
   readonly #orphans = new Map<string, Orphan>();
   /** To be sent, by gate: what ends in one turn of the event loop goes in one call. */
-  readonly #released = new Map<string, [Release, ...Release[]]>();
+  #released = new Map<string, [Release, ...Release[]]>();
   readonly #ticks: RedisTicks;
 
   constructor(options: RedisSessionOptions) {
@@ -98,8 +98,9 @@ export class RedisSession {
   }
 
   #sendReleases(): void {
-    for (const releases of this.#released.values()) this.#send(releases);
-    this.#released.clear();
+    const all = this.#released;
+    this.#released = new Map();
+    for (const releases of all.values()) this.#send(releases);
   }
 
   #send(releases: readonly [Release, ...Release[]]): void {

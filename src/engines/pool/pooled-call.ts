@@ -3,6 +3,7 @@
 import type { Waiter } from '../../fair-queue.ts';
 import type { Flow } from '../../ports/engines/engine.ts';
 import type { CallSpan } from '../../ports/trace.ts';
+import type { Place } from '../../queue.ts';
 import type { EngineCall, EngineHead, EngineReader } from '../engine-call.ts';
 import type { EngineError } from '../engine-error.ts';
 import type { EngineRequest } from './dispatch.ts';
@@ -12,7 +13,8 @@ import type { Replica } from './replica.ts';
 
 const none: readonly Replica[] = [];
 
-export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall {
+export class PooledCall implements EngineReader, EngineCall, Waiter<PooledCall>, RoutedCall {
+  place: Place<PooledCall> | undefined;
   readonly #pool: ReplicaPool;
   readonly #request: EngineRequest;
   readonly #flow: Flow;

@@ -2,6 +2,7 @@
 import kafkajs, { type Kafka, type LogEntry, type Mechanism, type SASLOptions } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { Topic } from '../../ports/events.ts';
+import './kafka-corrections.ts';
 import { oauthBearer } from './kafka-oauth.ts';
 import { type KafkaTls, socketsFor } from './kafka-sockets.ts';
 import type { TokenSource } from './kafka-tokens.ts';

@@ -4,7 +4,6 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { exponentialBackoff } from '../../backoff.ts';
 import type { ReadingStats, ReceivedMessage, Receiver, Rejected, Topic } from '../../ports/events.ts';
-import './kafka-runner.ts';
 import { connectKafka, groupName, type KafkaSettings, metadataAge, topicName } from './kafka-client.ts';
 import { type DeadLetterOffice, deadLetterOffice } from './kafka-dead-letters.ts';
 import { ensureTopics } from './kafka-topics.ts';

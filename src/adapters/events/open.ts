@@ -29,7 +29,8 @@ export const readJobs = async (
 ): Promise<{ close(): Promise<void> }> => {
   const { subscribeKafka } = await import('./kafka-subscription.ts');
   const group = `jobs-${randomBytes(8).toString('hex')}`;
-  const batch = { bytes: 1, ms: 100 };
+  // The broker replies as soon as there is an event; the wait only bounds how often it is asked for none, and what a stop takes.
+  const batch = { bytes: 1, ms: 1000 };
   const subscription = subscribeKafka({ settings, topic: 'jobs', group, receive, log, batch, from: 'now' });
   return { close: () => subscription.stop() };
 };

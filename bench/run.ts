@@ -78,7 +78,7 @@ const roundsOf = (plan: Plan): Step[] => {
     for (const scenario of plan.scenarios) {
       if (round > 1 && !scenario.everyRound && !plan.full) continue;
       const able = rotated.filter((row) => isAble(row, scenario) && (round === 1 || row.once !== true));
-      const seconds = secondsOf(scenario.load) + (scenario.coldOf === undefined ? 0 : 2 + startSeconds);
+      const seconds = secondsOf(scenario.load) + (scenario.cold === true ? 2 + startSeconds : 0);
       steps.push(...able.map((row) => ({ round, scenario, row, seconds })));
       if (!scenario.everyRound) continue;
       // Forward and in reverse: drift within a round affects the first and the last subject equally.
@@ -90,9 +90,9 @@ const roundsOf = (plan: Plan): Step[] => {
 };
 
 /** Whether a subject has what a scenario needs. */
-const isAble = (row: SubjectRow, { needs, coldOf, withoutPeers }: Scenario): boolean =>
+const isAble = (row: SubjectRow, { needs, cold, withoutPeers }: Scenario): boolean =>
   (needs === undefined || row.speaks?.includes(needs) === true) &&
-  (coldOf === undefined || row.command !== undefined) &&
+  (cold !== true || row.command !== undefined) &&
   (withoutPeers !== true || row.peer !== true);
 
 const runStep = async (
@@ -111,9 +111,9 @@ const runStep = async (
     return;
   }
   const { metrics, errors } =
-    scenario.coldOf === undefined
-      ? await measure(stage, warm, scenario.load)
-      : await measureCold(stage, row, scenario.load, results.median(scenario.coldOf, row.name, costMetric));
+    scenario.cold === true
+      ? await measureCold(stage, row, warm, scenario.load)
+      : await measure(stage, warm, scenario.load);
   results.add({ round, scenario: scenario.name, subject: row.name, metrics, errors });
   const first = scenario.columns.find((column) => metrics[column] !== undefined);
   const shown = first === undefined ? '' : ` ${first} ${metrics[first]?.toPrecision(4)}`;
@@ -137,25 +137,22 @@ export const measure = async (stage: Stage, subject: Subject, load: Load): Promi
 
 const costMetric = 'cpu_us_per_request';
 
-/** The first requests of a process started for them, and as many after those. */
-const measureCold = async (
-  stage: Stage,
-  row: SubjectRow,
-  load: Load,
-  warmCost: number | undefined,
-): Promise<Measured> => {
+/** The first requests of a process started for them, as many after those, and then of the warm process: machines drift. */
+const measureCold = async (stage: Stage, row: SubjectRow, warm: Subject, load: Load): Promise<Measured> => {
   const subject = await startSubject(row, stage.enginePort);
   try {
     await pause(settleSeconds * 1000);
     const first = await measure(stage, subject, load);
     const next = await measure(stage, subject, load);
+    const reference = await measure(stage, warm, load);
     const metrics: Metrics = { ...first.metrics };
     const cost = first.metrics[costMetric];
     const nextCost = next.metrics[costMetric];
+    const warmCost = reference.metrics[costMetric];
     if (nextCost !== undefined) metrics.next_cpu_us_per_request = nextCost;
     if (cost !== undefined && warmCost !== undefined) metrics.times_warm = cost / warmCost;
     if (nextCost !== undefined && warmCost !== undefined) metrics.next_times_warm = nextCost / warmCost;
-    return { metrics, errors: { ...first.errors, ...next.errors } };
+    return { metrics, errors: { ...first.errors, ...next.errors, ...reference.errors } };
   } finally {
     await subject.stop();
   }

@@ -13,8 +13,8 @@ export interface Scenario {
   readonly needs?: string;
   /** Peers are left out: a bound of Sluice alone, and too long for all of them. */
   readonly withoutPeers?: boolean;
-  /** Runs on processes started for it, and is compared with this scenario on warm ones. */
-  readonly coldOf?: string;
+  /** Runs on processes started for it, and is compared with the same load on the warm one. */
+  readonly cold?: boolean;
   /** The subject that CPU time is compared with; default: the floor. */
   readonly reference?: string;
 }
@@ -49,7 +49,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       name: 'cold',
       title: 'the first 5000 non-streamed responses of a process, 64 clients',
       everyRound: false,
-      coldOf: 'whole',
+      cold: true,
       load: {
         kind: 'closed',
         ...whole,

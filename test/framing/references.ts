@@ -1,9 +1,10 @@
 /** Starts the servers that verdicts are compared with: plain node:http, and nginx where it is installed. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import type { Test } from 'tap';
 import { eventually } from '../eventually.ts';
+import { freePort } from '../services/child.ts';
 import { echo } from './echo.ts';
 
 export const whyNoNginx = (): string | false =>
@@ -31,14 +32,6 @@ export const startPlainNode = async (t: Test): Promise<number> => {
   });
   return (server.address() as AddressInfo).port;
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createTcpServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 /** On every request that nginx forwards, and on none that is hidden in one. */
 export const nginxAgent = 'nginx';

@@ -1,5 +1,6 @@
 /** Starts a service as a child process that ends with the test run. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
@@ -81,12 +82,22 @@ export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<
   await gone;
 };
 
+/**
+ * Below the ports that systems give out themselves (from 32768 on Linux, 49152 on macOS): until a child listens on it,
+ * no other server or connection of the suites that run beside this one gets it. The port after it is free too: a gateway
+ * serves its metrics there.
+ */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (let attempt = 1; attempt <= 100; attempt++) {
+    const port = 2 * randomInt(10_000, 16_000);
+    if ((await isFree(port)) && (await isFree(port + 1))) return port;
+  }
+  throw new Error('no free port');
 };
+
+export const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });

@@ -1,12 +1,11 @@
 /** A Redis Cluster for tests: three primaries with a replica each, on free loopback ports. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { eventually } from '../eventually.ts';
-import { end, freePort } from './child.ts';
+import { end, freePort, isFree } from './child.ts';
 import { launchRedis } from './redis.ts';
 
 export interface RedisNode {
@@ -144,12 +143,6 @@ const form = async (nodes: readonly RedisNode[]): Promise<void> => {
 const clusterPort = async (): Promise<number> => {
   for (;;) {
     const port = await freePort();
-    if (port + 10_000 < 65_536 && (await isFree(port + 10_000))) return port;
+    if (await isFree(port + 10_000)) return port;
   }
 };
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });

@@ -84,13 +84,13 @@ export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<
 
 /**
  * Below the ports that systems give out themselves (from 32768 on Linux, 49152 on macOS): until a child listens on it,
- * no other server or connection of the suites that run beside this one gets it. The port after it is free too: a gateway
- * serves its metrics there.
+ * no other server or connection of the suites that run beside this one gets it. A thousand above, where a gateway serves its
+ * metrics, is free too.
  */
 export const freePort = async (): Promise<number> => {
   for (let attempt = 1; attempt <= 100; attempt++) {
-    const port = 2 * randomInt(10_000, 16_000);
-    if ((await isFree(port)) && (await isFree(port + 1))) return port;
+    const port = randomInt(20_000, 31_000);
+    if ((await isFree(port)) && (await isFree(port + 1000))) return port;
   }
   throw new Error('no free port');
 };

@@ -12,7 +12,7 @@ export class EventIds {
 
   /** The whole events, each with its id; what is left over begins the next text. */
   number(bytes: string | Uint8Array): string {
-    const text = this.#rest + (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('latin1'));
+    const text = this.#rest + (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString());
     // Most texts are one event.
     const end = text.indexOf('\n\n') + 2;
     if (end > 1 && end === text.length) {

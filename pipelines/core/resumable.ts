@@ -1,5 +1,6 @@
 /** Runs the rest of a route apart from its client, into a log that clients read and can come back to. */
 import { Observable, type Observer, type Subscriber } from 'rxjs';
+import { copied } from '../../src/copied.ts';
 import type { ApiError } from '../../src/errors.ts';
 import type {
   Caller,
@@ -245,7 +246,7 @@ class DetachedRun implements Observer<Reply>, StreamSource {
     const text = this.#ids.number(bytes);
     const count = this.#ids.next - before;
     if (count === 0) return;
-    if (this.#opening === '') this.#opening = text.slice(0, text.indexOf('\n\n') + 2);
+    if (this.#opening === '') this.#opening = copied(text.slice(0, text.indexOf('\n\n') + 2));
     this.#log.append(text, count);
     if (!this.#announced && this.#options.reply !== undefined) this.#replyOnce();
   }

@@ -1,6 +1,14 @@
 /** Finds events in the text of a stream: each ends with an empty line. */
+import { copied } from '../../copied.ts';
 
 const NEWLINE = 10;
+
+/** Where texts are encoded; three bytes are the most for a unit of a string. */
+const memory = Buffer.allocUnsafeSlow(3 * 64 * 1024);
+
+/** Borrowed until the next call. */
+export const encoded = (text: string): Uint8Array =>
+  3 * text.length > memory.length ? Buffer.from(text) : memory.subarray(0, memory.write(text));
 
 /** Where the text goes on after so many events. */
 export const endOfEvents = (bytes: Uint8Array, count: number): number => {
@@ -30,7 +38,7 @@ export const afterEvents = (text: string, count: number): string => {
   return at === 0 ? text : text.slice(at);
 };
 
-export const firstEvent = (text: string): string => text.slice(0, text.indexOf('\n\n') + 2);
+export const firstEvent = (text: string): string => copied(text.slice(0, text.indexOf('\n\n') + 2));
 
 export const lastEvent = (text: string): string => text.slice(text.lastIndexOf('\n\n', text.length - 3) + 2);
 

@@ -10,7 +10,6 @@ import type {
   StreamStats,
   Streams,
 } from '../../ports/streams.ts';
-import { lastEvent } from './event-text.ts';
 import { Log } from './log.ts';
 import { LogBudget, type LogLimits } from './log-budget.ts';
 import { SpillFile } from './spill-file.ts';
@@ -89,7 +88,7 @@ export class LocalStreams implements Streams {
       next: log.next,
       ended: log.ended,
       opening: log.opening,
-      closing: async () => lastEvent(log.closing),
+      closing: () => log.closing(),
       read: (after, backpressure) => {
         this.#resumed++;
         return log.read(after, backpressure);

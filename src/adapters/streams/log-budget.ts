@@ -19,8 +19,9 @@ export class LogBudget {
   readonly limits: LogLimits;
   readonly file: SpillFile;
   readonly #bySubscription = new Map<string, number>();
-  /** Blocks to be used again: allocating as many as streams need would keep the garbage collector busy. */
-  readonly #blocks: Buffer[] = [];
+  /** Memory to be used again, by its size: allocating as much as streams need would keep the garbage collector busy. */
+  readonly #spare = new Map<number, Buffer[]>();
+  #spareBytes = 0;
   memory = 0;
   /** The disk took the last segment that was to be written. */
   spills = true;
@@ -36,22 +37,24 @@ export class LogBudget {
     this.keep(subscription, memory);
   }
 
-  /** Memory for so many bytes: a block, unless they are more. */
+  /** Memory for so many bytes: a block, or the next power of two. */
   take(subscription: string, bytes: number): Buffer {
-    const memory =
-      bytes > blockBytes
-        ? Buffer.allocUnsafeSlow(bytes)
-        : (this.#blocks.pop() ?? Buffer.allocUnsafeSlow(blockBytes));
-    this.use(subscription, memory.length);
-    return memory;
+    const size = bytes > blockBytes ? 2 ** Math.ceil(Math.log2(bytes)) : blockBytes;
+    const spare = this.#spare.get(size)?.pop();
+    if (spare !== undefined) this.#spareBytes -= size;
+    this.use(subscription, size);
+    return spare ?? Buffer.allocUnsafeSlow(size);
   }
 
   /** Of `take`. */
   release(subscription: string, memory: Buffer): void {
-    this.use(subscription, -memory.length);
-    const isBlock = memory.length === blockBytes;
-    if (isBlock && this.memory + this.#blocks.length * blockBytes < this.limits.memoryBytes)
-      this.#blocks.push(memory);
+    const size = memory.length;
+    this.use(subscription, -size);
+    if (this.memory + this.#spareBytes + size > this.limits.memoryBytes) return;
+    const spare = this.#spare.get(size) ?? [];
+    spare.push(memory);
+    this.#spare.set(size, spare);
+    this.#spareBytes += size;
   }
 
   /** Bytes of a subscription, wherever they are. */

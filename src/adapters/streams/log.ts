@@ -2,7 +2,7 @@
 import { Observable } from 'rxjs';
 import type { Backpressure } from '../../ports/backpressure.ts';
 import type { NewStream, StreamSource, StreamText } from '../../ports/streams.ts';
-import { firstEvent } from './event-text.ts';
+import { encoded, firstEvent, lastEvent } from './event-text.ts';
 import { type LogBudget, logOverhead } from './log-budget.ts';
 import { LogReader } from './log-reader.ts';
 import { Segment } from './segment.ts';
@@ -16,8 +16,6 @@ export class Log {
   /** Bytes so far. */
   written = 0;
   opening = '';
-  /** The text that was added last. */
-  closing = '';
   /** Its id was given out. */
   published = false;
   ended = false;
@@ -62,18 +60,17 @@ export class Log {
     if (this.ended || this.#released) return;
     if (this.next === 0) this.opening = firstEvent(text);
     const first = this.next;
-    this.closing = text;
-    this.#write(text, count);
+    this.#write(encoded(text), count);
     for (const reader of this.readers) reader.grown(text, first);
     this.balance();
   }
 
-  #write(text: string, count: number): void {
+  #write(bytes: Uint8Array, count: number): void {
     let last = this.#segments.at(-1);
-    if (last?.add(text, count) !== true) {
+    if (last?.add(bytes, count) !== true) {
       const place = { first: this.next, start: this.written };
-      last = new Segment(this.#budget, this.stream.subscription, place, text);
-      last.add(text, count);
+      last = new Segment(this.#budget, this.stream.subscription, place, bytes.length);
+      last.add(bytes, count);
       this.#segments.push(last);
       this.#spillOldest();
     }
@@ -88,6 +85,12 @@ export class Log {
     this.error = error;
     this.touched = performance.now();
     for (const reader of this.readers) reader.pump();
+  }
+
+  /** Its last event. */
+  async closing(): Promise<string> {
+    const bytes = await this.#segments.at(-1)?.bytes();
+    return bytes === undefined ? '' : lastEvent(bytes.toString());
   }
 
   /** Clients that read it. */

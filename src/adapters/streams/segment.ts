@@ -2,8 +2,6 @@
 import type { LogBudget } from './log-budget.ts';
 import type { Spilled } from './spill-file.ts';
 
-const mostBytesOfCharacter = 4;
-
 export class Segment {
   /** Number of its first event. */
   readonly first: number;
@@ -23,16 +21,16 @@ export class Segment {
   #writes = 0;
   #dropped = false;
 
-  /** With room for this text, at least. */
+  /** With room for so many bytes, at least. */
   constructor(
     budget: LogBudget,
     subscription: string,
     { first, start }: Pick<Segment, 'first' | 'start'>,
-    text: string,
+    room: number,
   ) {
     this.#budget = budget;
     this.#subscription = subscription;
-    this.#memory = budget.take(subscription, Buffer.byteLength(text) + mostBytesOfCharacter);
+    this.#memory = budget.take(subscription, room);
     this.first = first;
     this.start = start;
     this.end = start;
@@ -43,15 +41,13 @@ export class Segment {
     return this.#memory?.length ?? 0;
   }
 
-  /** False: it has no room for the text, which is not added. */
-  add(text: string, count: number): boolean {
+  /** Copies whole events. False: it has no room for them. */
+  add(bytes: Uint8Array, count: number): boolean {
     const memory = this.#memory;
-    if (memory === undefined || this.#sealed) return false;
     const used = this.end - this.start;
-    const written = memory.write(text, used);
-    // All of it, as there is room for another character. It is cheaper to write it twice than to measure it first.
-    if (used + written + mostBytesOfCharacter > memory.length) return false;
-    this.end += written;
+    if (memory === undefined || this.#sealed || used + bytes.length > memory.length) return false;
+    memory.set(bytes, used);
+    this.end += bytes.length;
     this.count += count;
     return true;
   }

@@ -1,4 +1,5 @@
 /** Decodes the events of a streamed message: one array of parts per read. */
+import { copied } from '../../../copied.ts';
 import type { ApiError } from '../../../errors.ts';
 import type { JsonText, Parts } from '../../../ports/engines/chat.ts';
 import { unreadable } from '../../json-picker.ts';
@@ -158,6 +159,3 @@ const textDelta = ({ index, delta }: Json) => {
   const text = kind === undefined ? undefined : delta[kind];
   return kind === undefined || typeof text !== 'string' ? undefined : { kind, index, text };
 };
-
-/** A part of a text would keep a whole read in memory for as long as the stream lasts. */
-const copied = (text: string): string => Buffer.from(text).toString();

@@ -1,4 +1,5 @@
 /** Recognizes chunks that differ from earlier ones only in their text, without parsing them. */
+import { copied } from '../../../copied.ts';
 import type { JsonText } from '../../../ports/engines/chat.ts';
 import { isObject, type Json } from '../shared/json.ts';
 import { closingQuote, isJsonText } from '../shared/json-text.ts';
@@ -68,9 +69,6 @@ export const learnSkeleton = (json: string, delta: PlainDelta): Skeleton | undef
   }
   return undefined;
 };
-
-/** A part of a text keeps all of it in memory: here a whole read for as long as its stream lasts. */
-const copied = (text: string): string => Buffer.from(text).toString();
 
 /** Undefined when the chunk carries anything beside one non-empty text: an end, counts, a tool call, logprobs, a second choice. */
 export const plainDelta = (chunk: unknown): PlainDelta | undefined => {

@@ -1,4 +1,5 @@
 /** Clients that send requests, read, disconnect and retry, and record what each response was. */
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../src/simulator/random.ts';
 import type { Stack } from './stack.ts';
@@ -53,7 +54,7 @@ const ask = async ({ urls, key, model }: Stack, dice: Random): Promise<Sight> =>
   const leaving = new AbortController();
   const timer = leaves === undefined ? undefined : setTimeout(() => leaving.abort(), leaves);
   let id: string | undefined;
-  try {
+  const exchange = async (): Promise<Sight> => {
     const response = await fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -71,11 +72,20 @@ const ask = async ({ urls, key, model }: Stack, dice: Random): Promise<Sight> =>
       tokens,
       ...(response.ok ? (stream ? readStream(body) : readWhole(body)) : { outcome: 'failed' }),
     };
+  };
+  try {
+    // Node's fetch now and then never settles once it is aborted.
+    return await Promise.race([exchange(), aborted(leaving.signal)]);
   } catch {
     return { id, tokens, outcome: leaving.signal.aborted ? 'left' : 'cut' };
   } finally {
     clearTimeout(timer);
   }
+};
+
+const aborted = async (signal: AbortSignal): Promise<never> => {
+  await once(signal, 'abort');
+  throw signal.reason;
 };
 
 type Ending = Pick<Sight, 'outcome' | 'usage'>;

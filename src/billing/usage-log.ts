@@ -56,7 +56,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   const kept = readDamage(folder, 'damaged').length;
   if (kept > 0) log.error({ lines: kept }, 'damaged.log has usage that was never billed');
   const own = claimFolder(folder);
-  const recent = new Recent<UsageEvent>(() => shipper.hurry());
+  const recent = new Recent<UsageEvent>(() => shipper.hurry(), events.batch);
   const writer = new JournalWriter({
     folder: own.path,
     json: eventJson,

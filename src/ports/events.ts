@@ -13,6 +13,8 @@ export interface EventMessage {
 }
 
 export interface Events {
+  /** Messages that are worth a publication of their own, where it is not to be made for fewer. */
+  readonly batch?: number;
   /** Resolves once the events are safe on the other side; rejects when they may not be, and the caller sends them again. */
   publish(topic: Topic, messages: readonly EventMessage[]): Promise<void>;
   /** Resolves when the service answers; rejects with a plain sentence when it does not. */

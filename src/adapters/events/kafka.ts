@@ -59,6 +59,8 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
   };
 
   return {
+    // With 300, a response took 207 instead of 166 µs of CPU time where the same process inserts into ClickHouse.
+    batch: 900,
     publish: (topic, messages) => {
       const sent = last.then(() => send(topic, messages));
       last = sent.catch(() => undefined); // the caller has it

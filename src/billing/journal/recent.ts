@@ -22,17 +22,19 @@ const most = 8 * 1024 * 1024;
  * collection, which would move them to the old generation: with 900 a whole response took 2 to 5 % more CPU time. Every
  * transaction of the ledger has a cost of its own: 150 were no better.
  */
-const many = 300;
+const usualBatch = 300;
 
 export class Recent<Entry> {
   readonly #enough: (() => void) | undefined;
+  readonly #batch: number;
   #written: Written<Entry>[] = [];
   #bytes = 0;
   #count = 0;
 
   /** `enough` is called when there is something worth shipping. */
-  constructor(enough?: () => void) {
+  constructor(enough?: () => void, batch = usualBatch) {
     this.#enough = enough;
+    this.#batch = batch;
   }
 
   add(place: Cursor, bytes: number, entries: readonly Entry[]): void {
@@ -40,7 +42,7 @@ export class Recent<Entry> {
     this.#bytes += bytes;
     this.#count += entries.length;
     if (this.#bytes > most) this.#drop(this.#written.length >> 1);
-    if (this.#count >= many) this.#enough?.();
+    if (this.#count >= this.#batch) this.#enough?.();
   }
 
   /** From a place on, some `maxBytes`; undefined when that is not kept. What lies before it is not needed any more. */

@@ -13,7 +13,7 @@ export interface EventMessage {
 }
 
 export interface Events {
-  /** Messages that are worth a publication of their own, where it is not to be made for fewer. */
+  /** Messages worth publishing at once; the publisher decides unless it is given. */
   readonly batch?: number;
   /** Resolves once the events are safe on the other side; rejects when they may not be, and the caller sends them again. */
   publish(topic: Topic, messages: readonly EventMessage[]): Promise<void>;

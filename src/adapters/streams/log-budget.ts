@@ -12,6 +12,9 @@ export interface LogLimits {
   readonly spillBytes: number;
 }
 
+/** Memory of more bytes is not kept for another log. */
+const largestSpare = 256 * 1024;
+
 /** What a log takes beside its text, about. */
 export const logOverhead = 4096;
 
@@ -37,9 +40,9 @@ export class LogBudget {
     this.keep(subscription, memory);
   }
 
-  /** Memory for so many bytes: a block, or the next power of two. */
+  /** Memory for so many bytes, at least. */
   take(subscription: string, bytes: number): Buffer {
-    const size = bytes > blockBytes ? 2 ** Math.ceil(Math.log2(bytes)) : blockBytes;
+    const size = sizeFor(bytes);
     const spare = this.#spare.get(size)?.pop();
     if (spare !== undefined) this.#spareBytes -= size;
     this.use(subscription, size);
@@ -50,7 +53,7 @@ export class LogBudget {
   release(subscription: string, memory: Buffer): void {
     const size = memory.length;
     this.use(subscription, -size);
-    if (this.memory + this.#spareBytes + size > this.limits.memoryBytes) return;
+    if (size > largestSpare || this.memory + this.#spareBytes + size > this.limits.memoryBytes) return;
     const spare = this.#spare.get(size) ?? [];
     spare.push(memory);
     this.#spare.set(size, spare);
@@ -84,3 +87,9 @@ export class LogBudget {
     );
   }
 }
+
+/** A block, or twice as much as often as it takes: few sizes are used again soon. */
+const sizeFor = (bytes: number): number => {
+  if (bytes > largestSpare) return bytes;
+  return bytes > blockBytes ? 2 ** Math.ceil(Math.log2(bytes)) : blockBytes;
+};

@@ -6,9 +6,9 @@ import { billingChecks } from './admin/checks.ts';
 import { openAdmin } from './admin/open.ts';
 import { receiveUsage } from './billing/receive-usage.ts';
 import { type Config, chosenAdmin } from './config.ts';
+import { openAll } from './helpers/opened.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { readingFamilies } from './metrics/service-families.ts';
-import { openAll } from './opened.ts';
 
 export interface RunningBilling {
   /** Metrics and probes; undefined where no port was chosen for them. */

@@ -22,7 +22,7 @@ import {
   text,
   url,
 } from './environment.ts';
-import type { Networks } from './networks.ts';
+import type { Networks } from './helpers/networks.ts';
 import type { StorageLimits } from './ports/vector-stores.ts';
 import { tracingSettings } from './tracing/settings.ts';
 import type { TracingSettings } from './tracing/tracing.ts';

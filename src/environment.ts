@@ -1,5 +1,5 @@
 /** Reads and checks variables of the environment; the only file that touches `process.env`. */
-import { type Networks, parseNetworks } from './networks.ts';
+import { type Networks, parseNetworks } from './helpers/networks.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -22,6 +22,7 @@ import { openService } from './compose.ts';
 import type { Config } from './config.ts';
 import { openPages } from './console/open.ts';
 import { fail } from './errors.ts';
+import { openAll } from './helpers/opened.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
@@ -34,7 +35,6 @@ import { admissionFamilies, spanFamilies, storeFamilies } from './metrics/metric
 import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { streamFamilies } from './metrics/stream-families.ts';
 import { createOffload } from './offload/offload.ts';
-import { openAll } from './opened.ts';
 import type { Allowances } from './ports/allowances.ts';
 import type { Ports } from './ports/ports.ts';
 import { openShared } from './shared-store.ts';

@@ -6,9 +6,9 @@ import type { RedisSettings } from './adapters/redis-settings.ts';
 import type { Persistence } from './adapters/state/redis-persistence.ts';
 import { budgetKind } from './budgets/manage.ts';
 import type { Config } from './config.ts';
+import type { Opened } from './helpers/opened.ts';
 import { openKeyCopy } from './keys/copy.ts';
 import { limitsKind } from './limits/manage.ts';
-import type { Opened } from './opened.ts';
 import type { State } from './ports/state.ts';
 
 export interface SharedStore {

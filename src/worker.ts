@@ -5,7 +5,7 @@ import { workerChecks } from './admin/checks.ts';
 import { openAdmin } from './admin/open.ts';
 import { openService } from './compose.ts';
 import { type Config, chosenAdmin } from './config.ts';
-import { openAll } from './opened.ts';
+import { openAll } from './helpers/opened.ts';
 
 export interface RunningWorker {
   /** Metrics and probes; undefined where no port was chosen for them. */

@@ -1,7 +1,7 @@
 /** Micro-benchmarks of in-process admission: admitted, among many gates, rejected, and after waiting. */
 
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import type { AdmissionRequest, Lease } from '../../src/ports/admission.ts';
 import type { MicroCase } from './run.ts';
 

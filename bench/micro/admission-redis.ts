@@ -3,7 +3,7 @@
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';
 import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import { startRedis } from '../../test/services/redis.ts';
 
 const rounds = 5_000;

@@ -19,7 +19,7 @@ import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
 import { LineEncoder } from '../../src/billing/journal/line.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import { usageEvent } from '../../test/billing/usage-events.ts';
 import { startGateway } from '../../test/gateway.ts';
 import { clickHouseMissing, startClickHouse } from '../../test/services/clickhouse.ts';

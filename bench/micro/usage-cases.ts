@@ -11,7 +11,7 @@ import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { tokenCost } from '../../src/billing/cost.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
 import { LineEncoder } from '../../src/billing/journal/line.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import { createTokenCounts } from '../../src/tokens/token-counts.ts';
 import type { MicroCase } from './run.ts';
 import { call, caller, exchangeOf, model, requestBody, wholeParts } from './samples.ts';

@@ -5,7 +5,7 @@ import { LeastBusy } from '../../src/engines/pool/policies/least-busy.ts';
 import type { RoutedCall } from '../../src/engines/pool/policies/policy.ts';
 import { Replica } from '../../src/engines/pool/replica.ts';
 import { breakerRules } from '../../src/engines/pool/rules.ts';
-import { FairQueue } from '../../src/fair-queue.ts';
+import { FairQueue } from '../../src/helpers/fair-queue.ts';
 import type { Plan } from './plan.ts';
 import type { Subscription } from './population.ts';
 import type { Request } from './request.ts';

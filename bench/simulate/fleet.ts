@@ -3,7 +3,7 @@ import type { Gate } from '../../src/adapters/admission/gate.ts';
 import { partitions } from '../../src/adapters/redis-partitions.ts';
 import { milliseconds } from '../../src/engines/duration.ts';
 import { rowDefaults } from '../../src/engines/effective-row.ts';
-import { IndexedList } from '../../src/indexed-list.ts';
+import { IndexedList } from '../../src/helpers/indexed-list.ts';
 import { Random } from '../routing/random.ts';
 import { Billing } from './billing.ts';
 import { Calendar, tickMs } from './calendar.ts';

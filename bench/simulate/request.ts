@@ -2,9 +2,9 @@
 
 import type { Gate } from '../../src/adapters/admission/gate.ts';
 import type { Replica } from '../../src/engines/pool/replica.ts';
-import type { Waiter } from '../../src/fair-queue.ts';
-import { unindexed } from '../../src/indexed-list.ts';
-import type { Place } from '../../src/queue.ts';
+import type { Waiter } from '../../src/helpers/fair-queue.ts';
+import { unindexed } from '../../src/helpers/indexed-list.ts';
+import type { Place } from '../../src/helpers/queue.ts';
 import type { TimedEvent } from './calendar.ts';
 import type { Subscription } from './population.ts';
 

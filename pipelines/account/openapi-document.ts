@@ -9,7 +9,7 @@ import {
   replyHeaders,
   statusMeanings,
 } from '../../schemas/openapi.ts';
-import type { JsonSchema } from '../../src/json-schema.ts';
+import type { JsonSchema } from '../../src/helpers/json-schema.ts';
 import type { Route } from '../route.ts';
 import { type ErrorShape, Failures } from './openapi-failures.ts';
 import { Components, type Json, requestBody } from './openapi-schemas.ts';

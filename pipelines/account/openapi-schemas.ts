@@ -1,7 +1,7 @@
 /** Schemas as the OpenAPI document has them: nulls spelled out, and what has a title written once. */
 import type { TSchema } from 'typebox';
 import type { Content } from '../../schemas/openapi.ts';
-import type { JsonSchema } from '../../src/json-schema.ts';
+import type { JsonSchema } from '../../src/helpers/json-schema.ts';
 import { takesNull } from '../core/validation/drop-nulls.ts';
 
 export type Json = Readonly<Record<string, unknown>>;

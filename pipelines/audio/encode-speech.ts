@@ -2,7 +2,7 @@
 import { map, type OperatorFunction, pipe, reduce, switchMap } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { fail } from '../../src/errors.ts';
-import { JoinedBytes } from '../../src/joined-bytes.ts';
+import { JoinedBytes } from '../../src/helpers/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec, Conversion } from '../../src/ports/codec.ts';
 import { type Spoken, speechRate } from '../../src/ports/engines/speech.ts';

@@ -2,7 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import { type SpeechFields, type SpeechFormat, SpeechOptions } from '../../schemas/speech.ts';
 import { ApiError, fail } from '../../src/errors.ts';
-import { isObject } from '../../src/json-schema.ts';
+import { isObject } from '../../src/helpers/json-schema.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { SpeechCall, SpeechVoice } from '../../src/ports/engines/speech.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';

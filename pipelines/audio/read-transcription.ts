@@ -2,7 +2,7 @@
 import { concatMap, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxRecordingBytes, maxRecordingSeconds, TranscriptionFields } from '../../schemas/transcription.ts';
-import { joinBytes } from '../../src/joined-bytes.ts';
+import { joinBytes } from '../../src/helpers/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { TranscriptionCall } from '../../src/ports/engines/transcription.ts';
 import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';

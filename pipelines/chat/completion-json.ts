@@ -1,6 +1,7 @@
 /** JSON that the framings of the chat format share. */
+
+import { quoted } from '../../src/helpers/quoted.ts';
 import type { TokenUsage } from '../../src/ports/engines/chat.ts';
-import { quoted } from '../../src/quoted.ts';
 import type { Finish } from '../conversation/finishes.ts';
 
 export interface Completion {

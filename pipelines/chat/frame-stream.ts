@@ -1,7 +1,7 @@
 /** Writes `chat.completion.chunk` events. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
+import { quoted } from '../../src/helpers/quoted.ts';
 import type { TextPart } from '../../src/ports/engines/chat.ts';
-import { quoted } from '../../src/quoted.ts';
 import { type Finish, Finishes } from '../conversation/finishes.ts';
 import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';

@@ -1,11 +1,11 @@
 /** Frames a conversation in the chat format: one JSON object, or a stream of chunks. */
 
 import type { Observer } from 'rxjs';
+import { quoted } from '../../src/helpers/quoted.ts';
+import { remembered } from '../../src/helpers/remembered.ts';
 import type { Logprob, TextPart, TokenUsage } from '../../src/ports/engines/chat.ts';
 import { jsonTextReply, type Reply, type ReplyBody, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { quoted } from '../../src/quoted.ts';
-import { remembered } from '../../src/remembered.ts';
 import type { ChatTask } from '../conversation/chat-task.ts';
 import { defaultFinish, type Finish } from '../conversation/finishes.ts';
 import { StreamFrame } from '../conversation/frame-stream.ts';

@@ -1,5 +1,5 @@
 /** Checks a JSON Schema marked `strict`: a 400 names where it leaves the strict subset. */
-import { isObject } from '../../src/json-schema.ts';
+import { isObject } from '../../src/helpers/json-schema.ts';
 import { invalid } from '../core/checks.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 /** Frames a text completion: one JSON object, or a stream of chunks. */
 import type { Observer } from 'rxjs';
+import { quoted } from '../../src/helpers/quoted.ts';
 import { type Logprob, type TokenUsage, toJsonText } from '../../src/ports/engines/chat.ts';
 import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { quoted } from '../../src/quoted.ts';
 import { usageJson } from '../chat/completion-json.ts';
 import type { CompletionTask } from '../conversation/chat-task.ts';
 import { defaultFinish, type Finish } from '../conversation/finishes.ts';

@@ -2,8 +2,8 @@
 
 import { catchError, finalize, map, type Observable, of, switchMap, take, throwError } from 'rxjs';
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
-import { emitted } from '../../src/emitted.ts';
 import { ApiError } from '../../src/errors.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import {
   type Admission,
   type AdmissionRequest,

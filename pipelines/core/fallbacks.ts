@@ -2,8 +2,8 @@
 
 import { defer, map, Observable, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { emitted } from '../../src/emitted.ts';
 import type { FallbackReason } from '../../src/errors.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { ResolvedRequest } from './resolve-model.ts';
 import { type PartObserver, type Step, type Transform, transform } from './stage.ts';

@@ -1,7 +1,7 @@
 /** The most that a call can use, whichever of its model's fallbacks answers. */
 import type { Model } from '../../schemas/catalog.ts';
 import { mostTokenCost } from '../../src/billing/cost.ts';
-import { nanodollars } from '../../src/decimal.ts';
+import { nanodollars } from '../../src/helpers/decimal.ts';
 import type { MostUsed } from '../../src/ports/quotas.ts';
 import type { Fallible } from './fallbacks.ts';
 

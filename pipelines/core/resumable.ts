@@ -1,7 +1,7 @@
 /** Runs the rest of a route apart from its client, into a log that clients read and can come back to. */
 import { Observable, type Observer, type Subscriber } from 'rxjs';
-import { copied } from '../../src/copied.ts';
 import type { ApiError } from '../../src/errors.ts';
+import { copied } from '../../src/helpers/copied.ts';
 import type {
   Caller,
   Exchange,

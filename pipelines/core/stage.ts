@@ -1,7 +1,7 @@
 /** The two kinds of stages that routes are composed of, and how each becomes an RxJS operator. */
 
 import { mergeMap, Observable, type Observer, type OperatorFunction, Subject, take, takeUntil } from 'rxjs';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import { openLink, type Reporter } from './link.ts';
 
 /** The request that a stage works for. */

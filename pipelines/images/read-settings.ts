@@ -1,7 +1,7 @@
 /** Reads steps, guidance and negative prompt, from the top level or from `provider.options`. */
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
+import { isObject } from '../../src/helpers/json-schema.ts';
 import { namesOf, type Setting, settings } from '../../src/images/spec.ts';
-import { isObject } from '../../src/json-schema.ts';
 import { checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
 

@@ -1,8 +1,8 @@
 /** GET and DELETE of jobs, one or a page of them: the same for videos and music. */
 import { from, map } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
+import { jsonText } from '../../src/helpers/json-text.ts';
 import { type JobJson, renderRecord } from '../../src/jobs/render-record.ts';
-import { jsonText } from '../../src/json-text.ts';
 import {
   type Exchange,
   jsonTextReply,

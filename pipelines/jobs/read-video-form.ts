@@ -1,7 +1,7 @@
 /** Reads a video request from multipart/form-data into what its JSON body would be: 400 413. */
 import { concatMap, map, type Observable, of, reduce } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import { joinBytes } from '../../src/joined-bytes.ts';
+import { joinBytes } from '../../src/helpers/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { mediaLimits } from '../../src/video/media-limits.ts';

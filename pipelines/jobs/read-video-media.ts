@@ -1,7 +1,7 @@
 /** Reads from a video request which media it needs, and what for: 400 names the field. */
 import type { InputReference, VideoFields } from '../../schemas/videos.ts';
 import { fail } from '../../src/errors.ts';
-import { isObject } from '../../src/json-schema.ts';
+import { isObject } from '../../src/helpers/json-schema.ts';
 import type { RenderInput } from '../../src/ports/engines/render.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import type { VideoSpec } from '../../src/video/spec.ts';

@@ -1,7 +1,7 @@
 /** Writes the events of a message. */
 import type { ApiError } from '../../src/errors.ts';
+import { escaped, quoted } from '../../src/helpers/quoted.ts';
 import type { JsonText, TokenUsage } from '../../src/ports/engines/chat.ts';
-import { escaped, quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
 import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';

@@ -1,10 +1,10 @@
 /** Frames a conversation in the messages format: one message, or its events. */
 
 import type { Observer } from 'rxjs';
-import { isObject } from '../../src/json-schema.ts';
+import { isObject } from '../../src/helpers/json-schema.ts';
+import { quoted } from '../../src/helpers/quoted.ts';
 import { fromJsonText, type JsonText } from '../../src/ports/engines/chat.ts';
 import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
-import { quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
 import { estimatePrompt } from '../../src/tokens/prompt.ts';
 import type { ChatTask } from '../conversation/chat-task.ts';

@@ -1,7 +1,7 @@
 /** Refuses fields of the messages format that cannot be honoured, and those of chat: a 400 names each. */
 import { MessagesRequest } from '../../schemas/messages/request.ts';
 import type { ErrorKind } from '../../src/errors.ts';
-import { isObject } from '../../src/json-schema.ts';
+import { isObject } from '../../src/helpers/json-schema.ts';
 import {
   dialect,
   namesOf,

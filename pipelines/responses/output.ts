@@ -1,6 +1,7 @@
 /** Builds the output items of a response as JSON; one item is open at a time. */
+
+import { quoted } from '../../src/helpers/quoted.ts';
 import type { Logprob, Part } from '../../src/ports/engines/chat.ts';
-import { quoted } from '../../src/quoted.ts';
 import { CustomInput } from './custom-input.ts';
 import type { CalledTools } from './tool-names.ts';
 

@@ -1,7 +1,7 @@
 /** Renders the response object of the responses format in each of its states. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
+import { quoted } from '../../src/helpers/quoted.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/engines/chat.ts';
-import { quoted } from '../../src/quoted.ts';
 import type { CalledTools } from './tool-names.ts';
 
 export interface ResponseForm {

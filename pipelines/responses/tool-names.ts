@@ -1,6 +1,6 @@
 /** Maps tools of a request to the names that engines know them by: namespaces are flattened. */
 import { createHash } from 'node:crypto';
-import { quoted } from '../../src/quoted.ts';
+import { quoted } from '../../src/helpers/quoted.ts';
 
 /** How a call of the tool is shown to the client. */
 export interface CalledTool {

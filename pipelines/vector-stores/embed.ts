@@ -2,13 +2,13 @@
 import type { Logger } from 'pino';
 import { EMPTY, firstValueFrom, fromEvent, map, type Observable, race, tap } from 'rxjs';
 import { ApiError, type ErrorKind, fail } from '../../src/errors.ts';
+import { toUnitLength } from '../../src/helpers/vectors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { floatsOf } from '../../src/ports/engines/embedding.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Embed } from '../../src/vector-stores/ingest-file.ts';
-import { toUnitLength } from '../../src/vectors.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { type Composed, compose } from '../core/compose.ts';

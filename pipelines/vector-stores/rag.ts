@@ -2,7 +2,7 @@
 
 import { from, map, switchMap } from 'rxjs';
 import { RagRequest } from '../../schemas/vector-stores/chat.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import type { KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { frameChat } from '../chat/frame.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { billedColumns } from '../../schemas/usage.ts';
-import { csvCell } from '../csv-cell.ts';
+import { csvCell } from '../helpers/csv-cell.ts';
 import { atMost } from './at-most.ts';
 import type { AdminApi, AdminReply, AdminRequest } from './route.ts';
 

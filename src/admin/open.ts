@@ -1,8 +1,8 @@
 /** Opens the admin port of a process: its metrics, whether it is ready, and its admin API. */
 import type { ConsolePages } from '../console/console-pages.ts';
+import type { Opened } from '../helpers/opened.ts';
 import { exposition } from '../metrics/exposition.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Opened } from '../opened.ts';
 import { type Checks, createReadiness, type Readiness } from './readiness.ts';
 import type { AdminApi } from './route.ts';
 import { startAdmin } from './server.ts';

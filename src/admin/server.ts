@@ -1,9 +1,9 @@
 /** The admin port: metrics, liveness, readiness and the admin API, for operators only. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { linkTo } from '../address.ts';
 import type { ConsolePages } from '../console/console-pages.ts';
 import type { PageResponse } from '../console/page.ts';
+import { linkTo } from '../helpers/address.ts';
 import { contentType } from '../metrics/exposition.ts';
 import { apiPrefix, serveApi } from './http-api.ts';
 import type { AdminApi } from './route.ts';

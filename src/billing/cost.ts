@@ -1,8 +1,8 @@
 /** Computes costs from quantities and prices as exact decimals, without floats. */
 import type { Model } from '../../schemas/catalog.ts';
-import { add, formatScaled, multiply, rescale, type Scaled, toScaled } from '../decimal.ts';
+import { add, formatScaled, multiply, rescale, type Scaled, toScaled } from '../helpers/decimal.ts';
+import { remembered } from '../helpers/remembered.ts';
 import type { TokenUsage } from '../ports/engines/chat.ts';
-import { remembered } from '../remembered.ts';
 
 /** How many, and what one costs. Whole quantities are numbers, others decimals as text. */
 export type Item = readonly [quantity: number | string, price: string];

@@ -1,6 +1,6 @@
 /** Writes a usage event as JSON in half the time of `JSON.stringify`. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { quoted } from '../quoted.ts';
+import { quoted } from '../helpers/quoted.ts';
 
 /** Ids, outcomes and decimals need no escapes. */
 export const eventJson = (event: UsageEvent): string => {

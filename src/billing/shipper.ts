@@ -1,7 +1,7 @@
 /** Ships the events of a journal in order; its cursor moves only when they are acknowledged. */
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { exponentialBackoff } from '../backoff.ts';
+import { exponentialBackoff } from '../helpers/backoff.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
 import { eventJson } from './event-json.ts';
 import { openCursorFile, readCursor } from './journal/cursor.ts';

@@ -1,10 +1,10 @@
 /** Caches budgets from the State port, by what they are for. */
 import type { BudgetRecord } from '../../schemas/budgets.ts';
-import { nanodollars } from '../decimal.ts';
+import { nanodollars } from '../helpers/decimal.ts';
+import { everyRecord, type WatchOptions, watchRecords } from '../helpers/stored-records.ts';
 import type { Allowance } from '../ports/allowances.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { State } from '../ports/state.ts';
-import { everyRecord, type WatchOptions, watchRecords } from '../stored-records.ts';
 import { budgetKind, mostBudgets } from './manage.ts';
 import { type PeriodSpan, periodAt } from './period.ts';
 

@@ -1,6 +1,6 @@
 /** Claims of a call on the limits and budgets that it falls under, and what each of them used in the end. */
 import { type LimitKind, type LimitNumbers, limitKinds, tokenKinds } from '../../schemas/limits.ts';
-import { nanodollars } from '../decimal.ts';
+import { nanodollars } from '../helpers/decimal.ts';
 import type { LimitsBook } from '../limits/book.ts';
 import { type Allowance, type Claim, Exhausted } from '../ports/allowances.ts';
 import type { Caller } from '../ports/exchange.ts';

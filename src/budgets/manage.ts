@@ -2,12 +2,12 @@
 import type { TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { BudgetChanges, type BudgetRecord, largestBudget, NewBudget } from '../../schemas/budgets.ts';
-import { nanodollars } from '../decimal.ts';
 import { type ApiError, fail } from '../errors.ts';
+import { nanodollars } from '../helpers/decimal.ts';
+import { everyRecord, notice } from '../helpers/stored-records.ts';
 import { createKeyManagement } from '../keys/manage.ts';
 import { newId } from '../keys/secret.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
-import { everyRecord, notice } from '../stored-records.ts';
 import { isTimeZone } from './period.ts';
 
 export const budgetKind = 'budget';

@@ -1,6 +1,6 @@
 /** Finds the day, week or month of a time zone that a moment lies in. */
 import type { BudgetPeriod } from '../../schemas/budgets.ts';
-import { remembered } from '../remembered.ts';
+import { remembered } from '../helpers/remembered.ts';
 
 /** Unix milliseconds; it ends before `end`, or never. */
 export interface PeriodSpan {

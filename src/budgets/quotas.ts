@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { catchError, defer, firstValueFrom, map, Observable, switchMap, throwError } from 'rxjs';
 import type { JobClaim } from '../../schemas/jobs.ts';
-import { nanodollars } from '../decimal.ts';
-import { emitted } from '../emitted.ts';
+import { nanodollars } from '../helpers/decimal.ts';
+import { emitted } from '../helpers/emitted.ts';
 import type { LimitsBook } from '../limits/book.ts';
 import {
   type Allowance,

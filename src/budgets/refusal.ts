@@ -1,8 +1,8 @@
 /** The error of a call that could exceed a limit or a budget: 429, with what is left and when to come back. */
 import type { BudgetPeriod } from '../../schemas/budgets.ts';
 import { type LimitKind, limitKinds } from '../../schemas/limits.ts';
-import { dollars } from '../decimal.ts';
 import { type ApiError, fail, type LimitWindow } from '../errors.ts';
+import { dollars } from '../helpers/decimal.ts';
 import type { Exhausted } from '../ports/allowances.ts';
 import type { BudgetAllowance } from './book.ts';
 import type { LimitAllowance, NamedClaim } from './claims.ts';

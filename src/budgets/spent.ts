@@ -1,11 +1,11 @@
 /** Sums up what was spent of a budget in a period, from the ledger. */
 import type { BudgetRecord } from '../../schemas/budgets.ts';
 import type { KeyRecord } from '../../schemas/records.ts';
-import { nanodollars } from '../decimal.ts';
+import { nanodollars } from '../helpers/decimal.ts';
+import { everyRecord } from '../helpers/stored-records.ts';
 import type { Allowance } from '../ports/allowances.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { State } from '../ports/state.ts';
-import { everyRecord } from '../stored-records.ts';
 import { budgetIdOf } from './book.ts';
 import { budgetKind } from './manage.ts';
 import type { PeriodSpan } from './period.ts';

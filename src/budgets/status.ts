@@ -1,6 +1,6 @@
 /** What of each budget is used, reserved and left now, and when it resets. */
 import type { BudgetRecord, BudgetStatus } from '../../schemas/budgets.ts';
-import { dollars } from '../decimal.ts';
+import { dollars } from '../helpers/decimal.ts';
 import type { Allowances } from '../ports/allowances.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { State } from '../ports/state.ts';

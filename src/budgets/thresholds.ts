@@ -1,8 +1,8 @@
 /** Watches how much of each budget is used: for metrics, and for webhooks when a threshold is reached. */
 import type { Logger } from 'pino';
 import type { BudgetRecord } from '../../schemas/budgets.ts';
-import { dollars } from '../decimal.ts';
-import { PollLoop } from '../poll-loop.ts';
+import { dollars } from '../helpers/decimal.ts';
+import { PollLoop } from '../helpers/poll-loop.ts';
 import type { Allowances } from '../ports/allowances.ts';
 import type { BudgetAllowance, BudgetsBook } from './book.ts';
 import type { QuotaStats } from './stats.ts';

@@ -1,7 +1,7 @@
 /** Checks the fallbacks of models, and puts those of their fallbacks behind them. */
 import { type ModelKind, type ModelRow, mostFallbacks } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../helpers/nearest.ts';
 import type { Path } from './problems.ts';
 
 type Rows = ConfigFile['models'];

@@ -1,7 +1,7 @@
 /** Problems of a configuration file: fields and what is wrong with them, and the error that lists them. */
 import type { TSchema } from 'typebox';
-import { nearest } from '../nearest.ts';
-import { SchemaExplainer } from '../schema-errors.ts';
+import { nearest } from '../helpers/nearest.ts';
+import { SchemaExplainer } from '../helpers/schema-errors.ts';
 
 /** Keys and list positions from the top of the file. */
 export type Path = readonly string[];

@@ -4,7 +4,7 @@ import type { ConfigFile } from '../../schemas/config-file.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { SIMULATOR } from '../../schemas/simulator.ts';
 import { wires } from '../engines/wires.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../helpers/nearest.ts';
 import { checkFallbacks } from './fallbacks.ts';
 import { kindDefaults } from './kind-defaults.ts';
 import { aliasPrefix } from './model-names.ts';

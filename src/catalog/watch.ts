@@ -1,6 +1,6 @@
 /** The catalog of a running gateway, reloaded on request or when one of its files changes. */
 import type { Logger } from 'pino';
-import { fileVersion } from '../file-version.ts';
+import { fileVersion } from '../helpers/file-version.ts';
 import { createCatalog, type LiveCatalog } from './catalog.ts';
 import { defaultCatalog } from './default-catalog.ts';
 import { loadCatalogFile, readServedIds } from './load.ts';

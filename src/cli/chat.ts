@@ -1,7 +1,8 @@
 /** `sluice chat`: sends a prompt to a running gateway and prints the answer as it arrives. */
-import { linkTo } from '../address.ts';
+
 import { loadConfig } from '../config.ts';
 import { environment } from '../environment.ts';
+import { linkTo } from '../helpers/address.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { print, printJson, remark } from './output.ts';
 

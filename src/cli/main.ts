@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ApiError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../helpers/nearest.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { commandHelp, groupHelp, overview } from './help.ts';

@@ -1,7 +1,7 @@
 /** `sluice serve`: runs the gateway, in one process or in several on one port. */
 import { type Logger, pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
-import { stopInTime, stopOnFatalError } from '../fatal.ts';
+import { stopInTime, stopOnFatalError } from '../helpers/fatal.ts';
 import type { Gateway } from '../main.ts';
 import type { joinGroup } from '../processes/member.ts';
 import { codecLine, type Welcome, welcome } from '../welcome.ts';

@@ -1,7 +1,7 @@
 /** `sluice worker` and `sluice billing`: services that run beside gateways until a signal stops them. */
 import { type Logger, pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
-import { stopInTime, stopOnFatalError } from '../fatal.ts';
+import { stopInTime, stopOnFatalError } from '../helpers/fatal.ts';
 import type { Command } from './command.ts';
 import { remark } from './output.ts';
 

@@ -1,8 +1,8 @@
 /** `sluice usage`: prints usage and its cost as a table, as CSV or as JSON. */
 import { billedColumns } from '../../schemas/usage.ts';
 import { currentMonth, readTime, timeForms } from '../billing/period.ts';
-import { csvCell } from '../csv-cell.ts';
-import { add, formatScaled, toScaled } from '../decimal.ts';
+import { csvCell } from '../helpers/csv-cell.ts';
+import { add, formatScaled, toScaled } from '../helpers/decimal.ts';
 import type { UsageGroup } from '../ports/ledger.ts';
 import { usageGroups } from '../ports/ledger.ts';
 import { type Command, type Input, json, UsageError } from './command.ts';

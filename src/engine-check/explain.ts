@@ -1,6 +1,6 @@
 /** Names the first field of a response that does not fit its schema of the protocol. */
 import type { TSchema } from 'typebox';
-import { SchemaExplainer } from '../schema-errors.ts';
+import { SchemaExplainer } from '../helpers/schema-errors.ts';
 
 const explainer = new SchemaExplainer({
   types: {

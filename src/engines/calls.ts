@@ -1,7 +1,7 @@
 /** Sends the requests of one engine's operations and reads their responses. */
 import { Observable, type Subscriber } from 'rxjs';
 import { asApiError, fail } from '../errors.ts';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import type { Flow } from '../ports/engines/engine.ts';
 import type { EngineHead, EngineReader, ReadError } from './engine-call.ts';
 import type { EngineRequest } from './pool/dispatch.ts';

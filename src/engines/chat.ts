@@ -4,7 +4,7 @@ import { Observable, type Observer, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { type ApiError, asApiError, contextFull, fail } from '../errors.ts';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import type { ChatCall, Parts } from '../ports/engines/chat.ts';
 import type { CompletionCall } from '../ports/engines/completion.ts';
 import type { Engine, Flow } from '../ports/engines/engine.ts';

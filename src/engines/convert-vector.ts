@@ -1,6 +1,7 @@
 /** Converts a vector from an engine's JSON to the encoding and dimensions of the call. */
+
+import { cutVector, writeVector } from '../helpers/vectors.ts';
 import type { VectorEncoding, VectorJson } from '../ports/engines/embedding.ts';
-import { cutVector, writeVector } from '../vectors.ts';
 import { unreadable } from './json-picker.ts';
 
 export interface VectorWish {

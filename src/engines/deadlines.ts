@@ -1,5 +1,5 @@
 /** Enforces the time limits of running calls with one coarse timer. */
-import { type Indexed, IndexedList } from '../indexed-list.ts';
+import { type Indexed, IndexedList } from '../helpers/indexed-list.ts';
 
 export interface Expiring extends Indexed {
   /** `now` is of this clock, like the times the call noted; all of them are up to `tick` old. */

@@ -1,5 +1,5 @@
 /** One HTTP call: passes the response from its connection to its reader, with backpressure and time limits. */
-import { unindexed } from '../indexed-list.ts';
+import { unindexed } from '../helpers/indexed-list.ts';
 import type { Backpressure, Pausable } from '../ports/backpressure.ts';
 import type { Expiring } from './deadlines.ts';
 import type { CallSetting, EngineCall, EngineHead, EngineReader, ReadError } from './engine-call.ts';

@@ -1,6 +1,6 @@
 /** Extracts chosen values from a JSON stream without parsing the rest. */
 import { fail } from '../errors.ts';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import {
   closeArray,
   closeObject,

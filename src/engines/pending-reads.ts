@@ -1,5 +1,5 @@
 /** Copies of borrowed buffers that wait for a slow reader. */
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 
 /** Reads from this size on get pooled memory: garbage of that size piles up. */
 const large = 16 * 1024;

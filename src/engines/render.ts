@@ -22,9 +22,9 @@ import {
   toArray,
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, fail } from '../errors.ts';
-import { joinBytes } from '../joined-bytes.ts';
+import { exponentialBackoff } from '../helpers/backoff.ts';
+import { joinBytes } from '../helpers/joined-bytes.ts';
 import { Base64Writer } from '../media/base64.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engines/engine.ts';

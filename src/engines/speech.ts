@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engines/engine.ts';

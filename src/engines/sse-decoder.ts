@@ -1,6 +1,6 @@
 /** Decodes server-sent events incrementally; pure and synchronous. */
 import { fail } from '../errors.ts';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 
 /**
  * Gets an event's data as `text` from `start` to `end`: an event that came in one read is never copied out of it.

@@ -2,7 +2,7 @@
 import { defer, map, type Observable, of, type Subscriber, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { fail } from '../errors.ts';
-import { joinBytes } from '../joined-bytes.ts';
+import { joinBytes } from '../helpers/joined-bytes.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engines/engine.ts';

@@ -1,6 +1,6 @@
 /** Limits the memory of large request bodies, per subscription and in all. */
-import { FairQueue, type Waiter } from '../fair-queue.ts';
-import type { Place } from '../queue.ts';
+import { FairQueue, type Waiter } from '../helpers/fair-queue.ts';
+import type { Place } from '../helpers/queue.ts';
 
 /** What bodies of admitted requests, which limits bound in number, may take with all others, compared with those. */
 const admittedFactor = 4;

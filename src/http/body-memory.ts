@@ -1,6 +1,6 @@
 /** The memory of a request body that is not small: claimed from the budget of all of them. */
 import { type ApiError, fail } from '../errors.ts';
-import { retryAfter } from '../pace.ts';
+import { retryAfter } from '../helpers/pace.ts';
 import { smallBodyBytes } from '../ports/exchange.ts';
 import { type BodyBudget, BodyClaim, type BodyScope } from './body-budget.ts';
 

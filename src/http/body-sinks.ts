@@ -1,6 +1,6 @@
 /** Readers of a request body: into one buffer of known length, gathered, or chunk by chunk. */
 import type { Subscriber } from 'rxjs';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 
 export abstract class Sink {

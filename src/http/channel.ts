@@ -1,5 +1,5 @@
 /** What the edge needs of an HTTP server: one request and its response as a channel. */
-import type { TlsFiles } from '../address.ts';
+import type { TlsFiles } from '../helpers/address.ts';
 import type { Head, HeaderName, SessionHeader, WholeReply } from '../ports/exchange.ts';
 import type { EdgeLimits } from './limits.ts';
 

@@ -1,5 +1,5 @@
 /** The address that a request comes from: that of its connection, or what trusted proxies say. */
-import type { Networks } from '../networks.ts';
+import type { Networks } from '../helpers/networks.ts';
 import type { Channel } from './channel.ts';
 
 /**

@@ -1,9 +1,9 @@
 /** The state that all requests of one edge share. */
 import type { Logger } from 'pino';
 import type { ApiError } from '../errors.ts';
-import type { Indexed, IndexedList } from '../indexed-list.ts';
+import type { Indexed, IndexedList } from '../helpers/indexed-list.ts';
+import type { Networks } from '../helpers/networks.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
-import type { Networks } from '../networks.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { LiveRequest } from '../ports/live.ts';
 import type { Tracing } from '../ports/trace.ts';

@@ -2,11 +2,11 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
-import { linkTo, readTls, type TlsFiles, whyRefused } from '../address.ts';
-import { IndexedList } from '../indexed-list.ts';
+import { linkTo, readTls, type TlsFiles, whyRefused } from '../helpers/address.ts';
+import { IndexedList } from '../helpers/indexed-list.ts';
+import type { Networks } from '../helpers/networks.ts';
 import type { MetricFamily } from '../metrics/exposition.ts';
 import { RouteStats } from '../metrics/route-stats.ts';
-import type { Networks } from '../networks.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { LiveRequests } from '../ports/live.ts';
 import type { Tracing } from '../ports/trace.ts';

@@ -1,7 +1,7 @@
 /** A request body as it arrives: read whole or in chunks, with limits and backpressure. */
 import { Observable, of, type Subscriber, type Unsubscribable } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 import { type IncomingBody, smallBodyBytes } from '../ports/exchange.ts';
 import type { BodyBudget } from './body-budget.ts';

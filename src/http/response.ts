@@ -1,7 +1,7 @@
 /** Observes the replies of one request's pipeline until they are sent, cut, timed out or drained. */
 import type { Observer, Subscription } from 'rxjs';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
-import { unindexed } from '../indexed-list.ts';
+import { unindexed } from '../helpers/indexed-list.ts';
 import { clientClosedRequest } from '../metrics/route-stats.ts';
 import type { Reply, WholeReply } from '../ports/exchange.ts';
 import type { LiveRequest } from '../ports/live.ts';

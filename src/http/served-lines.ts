@@ -1,7 +1,7 @@
 /** Writes header lines that say how a request was served, and how many more its limit allows. */
 import type { ErrorDialect, LimitWindow } from '../errors.ts';
+import { remembered } from '../helpers/remembered.ts';
 import type { Served } from '../ports/served.ts';
-import { remembered } from '../remembered.ts';
 
 /** `limits`: only the headers of rate limits; `all`: those of `x-sluice-` too. */
 export type ResponseHeaders = 'all' | 'limits' | 'off';

@@ -1,6 +1,6 @@
 /** Computes billed megapixels and their cost as exact decimals. */
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
-import { formatScaled, multiply, toScaled } from '../decimal.ts';
+import { formatScaled, multiply, toScaled } from '../helpers/decimal.ts';
 
 export const billedMegapixels = (
   pixels: number,

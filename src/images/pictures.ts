@@ -2,11 +2,11 @@
 import { fromEvent, lastValueFrom, reduce, takeUntil } from 'rxjs';
 import type { Sharp, SharpOptions } from 'sharp';
 import { ApiError, fail } from '../errors.ts';
+import { Semaphore } from '../helpers/semaphore.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { PictureSize, Pictures } from '../ports/pictures.ts';
 import { ownWork, type Shared, type Turn } from '../ports/shared.ts';
-import { Semaphore } from '../semaphore.ts';
 import { type HeifPicture, readHeif } from './heif.ts';
 import { pictureHead } from './picture-head.ts';
 

@@ -1,6 +1,6 @@
 /** Maintenance of ended jobs: settles, expires and deletes them when due; any process may run it. */
 import type { Logger } from 'pino';
-import { PollLoop } from '../poll-loop.ts';
+import { PollLoop } from '../helpers/poll-loop.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { outputsOf } from './job-record.ts';
 import type { Notices } from './notices.ts';

@@ -1,7 +1,7 @@
 /** Retries with exponential backoff while a store or a resource of the process is unavailable. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { exponentialBackoff } from '../backoff.ts';
 import { ApiError } from '../errors.ts';
+import { exponentialBackoff } from '../helpers/backoff.ts';
 
 const backoffOf = exponentialBackoff({ first: 100, most: 2_000 });
 

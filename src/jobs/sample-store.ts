@@ -3,7 +3,7 @@
  *
  * `samples/<job>/<attempt>/<output>/<number>`
  */
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { samplesKeptMs } from './transitions.ts';

@@ -1,8 +1,8 @@
 /** Jobs in the State port: every change is a compare-and-set of one record and its index. */
 import type { JobRecord, RenderModelRecord } from '../../schemas/jobs.ts';
+import { everyRecord } from '../helpers/stored-records.ts';
 import type { JobPage, JobType } from '../ports/jobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
-import { everyRecord } from '../stored-records.ts';
 import { indexOf, maintenanceGroup, queueOf } from './transitions.ts';
 
 export type StoredJob = StoredRecord<JobRecord>;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RenderModelRecord, SlotRecord } from '../../schemas/jobs.ts';
-import { PollLoop } from '../poll-loop.ts';
+import { PollLoop } from '../helpers/poll-loop.ts';
 import type { StoredRecord } from '../ports/state.ts';
 import { endJob, resumeJob, startJob } from './apply-transitions.ts';
 import { outputsOf } from './job-record.ts';

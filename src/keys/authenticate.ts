@@ -2,8 +2,8 @@
 
 import { from, mergeMap, type Observable, throwError } from 'rxjs';
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
-import { emitted } from '../emitted.ts';
 import { fail } from '../errors.ts';
+import { emitted } from '../helpers/emitted.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { State } from '../ports/state.ts';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
+import { everyRecord } from '../helpers/stored-records.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
-import { everyRecord } from '../stored-records.ts';
 import { noticeOf, setStatus } from './records.ts';
 
 interface KeyCopyOptions {

@@ -1,7 +1,7 @@
 /** Notes when keys were last used: at most once a minute per key and gateway. */
 import type { KeyUseRecord } from '../../schemas/records.ts';
+import { everyRecord } from '../helpers/stored-records.ts';
 import type { State } from '../ports/state.ts';
-import { everyRecord } from '../stored-records.ts';
 
 const kind = 'key-use';
 const pauseMs = 60_000;

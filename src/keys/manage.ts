@@ -1,8 +1,8 @@
 /** Manages keys and subscriptions: create, list, change, rotate, suspend, resume, close. */
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
+import { everyRecord } from '../helpers/stored-records.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
-import { everyRecord } from '../stored-records.ts';
 import { lastUses } from './last-used.ts';
 import { change, missing, notice, setStatus, values } from './records.ts';
 import { displaySecret, hashSecret, newId, newSecret } from './secret.ts';

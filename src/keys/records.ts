@@ -1,8 +1,8 @@
 /** Records of keys and subscriptions: listed, changed by compare-and-set, and every change made known. */
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
+import { noticeOf as changesOf, everyRecord, notice as noteChange } from '../helpers/stored-records.ts';
 import type { State } from '../ports/state.ts';
-import { noticeOf as changesOf, everyRecord, notice as noteChange } from '../stored-records.ts';
 
 type Managed = KeyRecord | SubscriptionRecord;
 

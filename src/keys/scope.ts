@@ -1,7 +1,7 @@
 /** What a key may be used for: until when, which models and routes, and from which addresses. */
 import type { KeyRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
-import { parseNetworks } from '../networks.ts';
+import { parseNetworks } from '../helpers/networks.ts';
 import type { KeyScope } from '../ports/keys.ts';
 
 /** Undefined for a key without restrictions: its requests pay nothing for them. */

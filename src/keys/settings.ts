@@ -3,7 +3,7 @@ import Value from 'typebox/value';
 import { type LimitChanges, LimitNumbers } from '../../schemas/limits.ts';
 import type { KeyRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
-import { parseNetworks } from '../networks.ts';
+import { parseNetworks } from '../helpers/networks.ts';
 
 export type KeySettings = Pick<
   KeyRecord,

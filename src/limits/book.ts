@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import { type LimitNumbers, tokenKinds } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
+import { everyRecord, type WatchOptions, watchRecords } from '../helpers/stored-records.ts';
 import type { Limits } from '../ports/admission.ts';
 import type { State } from '../ports/state.ts';
-import { everyRecord, type WatchOptions, watchRecords } from '../stored-records.ts';
 import { limitsKind } from './manage.ts';
 
 export interface LimitsBook {

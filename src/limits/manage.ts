@@ -3,8 +3,8 @@ import Value from 'typebox/value';
 import { type LimitChanges, LimitNumbers } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
+import { everyRecord, notice } from '../helpers/stored-records.ts';
 import type { State } from '../ports/state.ts';
-import { everyRecord, notice } from '../stored-records.ts';
 
 export const limitsKind = 'limits';
 

@@ -1,10 +1,10 @@
 /** The Media port: reads URLs, data URIs and bare base64. */
 import { defer, of } from 'rxjs';
 import { fail } from '../errors.ts';
+import { Semaphore } from '../helpers/semaphore.ts';
 import type { Media, MediaData, MediaRule } from '../ports/media.ts';
 import { offloaded } from '../ports/offload.ts';
 import { ownWork, type Shared } from '../ports/shared.ts';
-import { Semaphore } from '../semaphore.ts';
 import { Base64Writer } from './base64.ts';
 import { dataUriHeader, declaredType, isDataUri } from './data-uri.ts';
 import {

@@ -1,8 +1,8 @@
 /** A pool of workers, started on demand and ended when idle; subscriptions that wait for one take turns. */
 import { fail } from '../errors.ts';
-import { FairQueue, type Waiter } from '../fair-queue.ts';
+import { FairQueue, type Waiter } from '../helpers/fair-queue.ts';
+import { Shares } from '../helpers/shares.ts';
 import type { ResourceStats } from '../ports/shared.ts';
-import { Shares } from '../shares.ts';
 import type { Job, Worker, WorkerOptions } from './pool-worker.ts';
 import { Thread } from './thread.ts';
 

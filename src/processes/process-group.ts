@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AdminReply, AdminRequest } from '../admin/route.ts';
-import { exponentialBackoff } from '../backoff.ts';
+import { exponentialBackoff } from '../helpers/backoff.ts';
 import { counter, type MetricFamily, merged } from '../metrics/exposition.ts';
 import { Child, type Ready } from './child.ts';
 import { heartbeatMs } from './messages.ts';

@@ -2,12 +2,12 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { linkOrigin } from '../adapters/blobs/s3-settings.ts';
-import { ensureFree, linkTo } from '../address.ts';
 import { gatheredApi } from '../admin/gather.ts';
 import { type AdminServer, startAdmin } from '../admin/server.ts';
 import { type Config, supervised } from '../config.ts';
 import { openPages } from '../console/open.ts';
-import { stopOnFatalError } from '../fatal.ts';
+import { ensureFree, linkTo } from '../helpers/address.ts';
+import { stopOnFatalError } from '../helpers/fatal.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { welcome } from '../welcome.ts';
 import { ProcessGroup } from './process-group.ts';

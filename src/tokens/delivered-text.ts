@@ -1,5 +1,5 @@
 /** Keeps the text of a response in few bytes, for the case that its engine does not count it. */
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedBytes } from '../helpers/joined-bytes.ts';
 import { fromJsonText, type JsonText } from '../ports/engines/chat.ts';
 import { estimatePiece } from './prompt.ts';
 

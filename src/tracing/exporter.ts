@@ -1,7 +1,7 @@
 /** Sends finished spans to a collector in batches, in the background. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { exponentialBackoff } from '../backoff.ts';
+import { exponentialBackoff } from '../helpers/backoff.ts';
 import type { SpanStats } from '../ports/trace.ts';
 import { exportRequest, type Resource } from './otlp-json.ts';
 import type { Span } from './span.ts';

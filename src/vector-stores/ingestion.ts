@@ -1,9 +1,9 @@
 /** Ingests uploads into vector stores, a few at a time, including those that another process did not finish. */
 import type { IngestionRecord } from '../../schemas/vector-stores/records.ts';
-import { FairQueue, type Waiter } from '../fair-queue.ts';
-import { PollLoop } from '../poll-loop.ts';
+import { FairQueue, type Waiter } from '../helpers/fair-queue.ts';
+import { PollLoop } from '../helpers/poll-loop.ts';
+import { Shares } from '../helpers/shares.ts';
 import type { StoredRecord } from '../ports/state.ts';
-import { Shares } from '../shares.ts';
 import { IngestionLease, ingestionGroup, ingestionKind, LeaseLost } from './lease.ts';
 import { type IngestionPorts, type Settled, settleIngestion } from './settle-ingestion.ts';
 

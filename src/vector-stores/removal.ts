@@ -1,7 +1,7 @@
 /** Deletes vector stores with all their data, even across crashes and running ingestions. */
 import type { Logger } from 'pino';
 import type { VectorStoreFileRecord, VectorStoreRemovalRecord } from '../../schemas/vector-stores/records.ts';
-import { PollLoop } from '../poll-loop.ts';
+import { PollLoop } from '../helpers/poll-loop.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import type { Vectors } from '../ports/vectors.ts';

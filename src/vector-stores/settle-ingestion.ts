@@ -2,8 +2,8 @@
 
 import type { Logger } from 'pino';
 import type { FileErrorCode, VectorStoreFileRecord } from '../../schemas/vector-stores/records.ts';
-import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, firstLine } from '../errors.ts';
+import { exponentialBackoff } from '../helpers/backoff.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { type Ingested, type IngestFilePorts, ingestFile } from './ingest-file.ts';
 import { type IngestionLease, ingestionKind } from './lease.ts';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { DeliveryAttempt } from '../../schemas/webhooks.ts';
 import { ApiError } from '../errors.ts';
+import { PollLoop } from '../helpers/poll-loop.ts';
 import type { GuardedFetch } from '../media/guarded-fetch.ts';
-import { PollLoop } from '../poll-loop.ts';
 import type { Deliveries, StoredDelivery } from './deliveries.ts';
 import { type SigningSecrets, signatureOf } from './secrets.ts';
 

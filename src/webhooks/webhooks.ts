@@ -1,6 +1,6 @@
 /** Webhooks: signing secrets, deliveries about ended jobs, and their sender. */
 import type { Logger } from 'pino';
-import { jsonText } from '../json-text.ts';
+import { jsonText } from '../helpers/json-text.ts';
 import { createGuardedFetch, type GuardedFetchOptions } from '../media/guarded-fetch.ts';
 import type { JobView } from '../ports/jobs.ts';
 import type { State } from '../ports/state.ts';

@@ -2,8 +2,8 @@
 
 import { EventEmitter, once } from 'node:events';
 import type { Subscription } from 'rxjs';
-import { emitted } from '../../src/emitted.ts';
 import { ApiError } from '../../src/errors.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import type { Admission, AdmissionRequest, Lease, LeaseUsage, Limits } from '../../src/ports/admission.ts';
 import { patiently } from '../eventually.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
-import { FairQueue } from '../../src/fair-queue.ts';
+import { FairQueue } from '../../src/helpers/fair-queue.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { chatOf, silent } from '../engines/collect.ts';
 import {

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { StartWindow } from '../../src/adapters/admission/start-window.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { Client, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';

@@ -8,7 +8,7 @@ import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
-import { nanodollars } from '../../src/decimal.ts';
+import { nanodollars } from '../../src/helpers/decimal.ts';
 import type { Allowances } from '../../src/ports/allowances.ts';
 import { usageEvent } from '../billing/usage-events.ts';
 import { period, perMinute, reserved } from '../contracts/allowances.ts';

@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { partitionOf, partitionTag } from '../../src/adapters/redis-partitions.ts';
-import { nanodollars } from '../../src/decimal.ts';
+import { nanodollars } from '../../src/helpers/decimal.ts';
 import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 

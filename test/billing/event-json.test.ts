@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import t from 'tap';
 import { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
-import { quoted } from '../../src/quoted.ts';
+import { quoted } from '../../src/helpers/quoted.ts';
 import { anyUsageEvent, usageEvent } from './usage-events.ts';
 
 t.test('every field is there', async (t) => {

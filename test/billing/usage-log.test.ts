@@ -12,7 +12,7 @@ import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import { differs, verifyUsage } from '../../src/billing/verify.ts';
-import { nanodollars } from '../../src/decimal.ts';
+import { nanodollars } from '../../src/helpers/decimal.ts';
 import type { DeadProcess } from '../../src/ports/allowances.ts';
 import type { Events } from '../../src/ports/events.ts';
 import { eventually } from '../eventually.ts';

@@ -1,7 +1,7 @@
 /** Tests that budgets are never exceeded by concurrent calls, and are settled with what each call cost. */
 import t from 'tap';
 import { budgetsStatus } from '../../src/budgets/status.ts';
-import { dollars, nanodollars } from '../../src/decimal.ts';
+import { dollars, nanodollars } from '../../src/helpers/decimal.ts';
 import { eventually } from '../eventually.ts';
 import { startBudgetGateway } from './client.ts';
 

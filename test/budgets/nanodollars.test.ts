@@ -1,7 +1,7 @@
 /** Tests amounts in billionths of a dollar against whole numbers of any size. */
 import fc from 'fast-check';
 import t from 'tap';
-import { dollars, nanodollars } from '../../src/decimal.ts';
+import { dollars, nanodollars } from '../../src/helpers/decimal.ts';
 
 t.test('rounded up, and exact otherwise', async (t) => {
   const amount = fc.record({ whole: fc.nat(9_000_000), fraction: fc.stringMatching(/^\d{0,18}$/) });

@@ -1,7 +1,7 @@
 /** Tests budgets and limits of keys that two gateways share through Redis. */
 import t from 'tap';
 import { budgetsStatus } from '../../src/budgets/status.ts';
-import { nanodollars } from '../../src/decimal.ts';
+import { nanodollars } from '../../src/helpers/decimal.ts';
 import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { startBudgetGateway } from './client.ts';

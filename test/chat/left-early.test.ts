@@ -21,7 +21,7 @@ const texts = {
   Chinese: `${chinese}\n`.repeat(12),
   code: source('src/http/response.ts').slice(0, 6000),
   mixed:
-    `# ${chinese}\n\n\`\`\`ts\n${source('src/backoff.ts')}\`\`\`\nAnd so on, "naïve" café – 42 × 1.5.\n`.repeat(
+    `# ${chinese}\n\n\`\`\`ts\n${source('src/helpers/backoff.ts')}\`\`\`\nAnd so on, "naïve" café – 42 × 1.5.\n`.repeat(
       2,
     ),
   Japanese:

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { costOf, tokenCost } from '../../src/billing/cost.ts';
-import { formatScaled } from '../../src/decimal.ts';
+import { formatScaled } from '../../src/helpers/decimal.ts';
 import { countTokens } from '../../src/tokens/count.ts';
 
 t.test('known counts', async (t) => {

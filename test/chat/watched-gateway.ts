@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { defer, finalize, map } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 
 export interface StubEngine {

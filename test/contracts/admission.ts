@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { firstValueFrom, Observable } from 'rxjs';
 import type { Test } from 'tap';
 import type { Rules } from '../../src/adapters/admission/rules.ts';
-import { emitted } from '../../src/emitted.ts';
+import { emitted } from '../../src/helpers/emitted.ts';
 import type { Admission, AdmissionRequest, Limits } from '../../src/ports/admission.ts';
 import { Client, request } from '../admission/client.ts';
 import type { VirtualClock } from '../admission/virtual-clock.ts';

@@ -1,6 +1,6 @@
 /** The reference model of the ledger, in memory. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { add, formatScaled, type Scaled, toScaled } from '../../src/decimal.ts';
+import { add, formatScaled, type Scaled, toScaled } from '../../src/helpers/decimal.ts';
 import { filteredBy, type Ledger, type UsageFilter, type UsageGroup } from '../../src/ports/ledger.ts';
 
 export const createModelLedger = (): Ledger => {

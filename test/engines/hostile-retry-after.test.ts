@@ -6,7 +6,7 @@ import { connectionError, EngineError, statusError } from '../../src/engines/eng
 import type { Dispatch } from '../../src/engines/pool/dispatch.ts';
 import { ReplicaPool } from '../../src/engines/pool/pool.ts';
 import { Replica } from '../../src/engines/pool/replica.ts';
-import { Pace, retryAfter } from '../../src/pace.ts';
+import { Pace, retryAfter } from '../../src/helpers/pace.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { startBehindGateway } from './behind-gateway.ts';
 import { silent } from './collect.ts';

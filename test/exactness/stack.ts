@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
-import { nanodollars } from '../../src/decimal.ts';
+import { nanodollars } from '../../src/helpers/decimal.ts';
 import { buildIfStale, type SluiceProcess, startSluice } from '../chaos/stack.ts';
 import { eventually } from '../eventually.ts';
 import { freePort } from '../services/child.ts';

@@ -1,6 +1,6 @@
 /** Tests that exponential backoff grows by the factor up to the maximum. */
 import t from 'tap';
-import { exponentialBackoff } from '../../src/backoff.ts';
+import { exponentialBackoff } from '../../src/helpers/backoff.ts';
 
 const waits = (backoff: (retry: number) => number) => [1, 2, 3, 4, 5, 10_000].map(backoff);
 

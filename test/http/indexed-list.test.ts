@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { IndexedList, unindexed } from '../../src/indexed-list.ts';
+import { IndexedList, unindexed } from '../../src/helpers/indexed-list.ts';
 
 const members = Array.from({ length: 6 }, (_, name) => ({ name, slot: unindexed }));
 const member = fc.constantFrom(...members);

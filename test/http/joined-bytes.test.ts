@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { concat, from, lastValueFrom, of } from 'rxjs';
 import t from 'tap';
-import { JoinedBytes, joinBytes } from '../../src/joined-bytes.ts';
+import { JoinedBytes, joinBytes } from '../../src/helpers/joined-bytes.ts';
 import { orLong, someOf } from '../long.ts';
 import { memoryInUse } from '../memory-in-use.ts';
 

@@ -1,6 +1,6 @@
 /** Tests the base address of links when no public address is set. */
 import t from 'tap';
-import { linkTo } from '../../src/address.ts';
+import { linkTo } from '../../src/helpers/address.ts';
 
 t.test('links are reachable, whatever address is listened on', async (t) => {
   t.equal(linkTo('http', { host: '127.0.0.1', port: 8787 }), 'http://127.0.0.1:8787');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { Queue, type Queued } from '../../src/queue.ts';
+import { Queue, type Queued } from '../../src/helpers/queue.ts';
 
 interface Member extends Queued<Member> {
   readonly name: number;

@@ -2,10 +2,10 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { parseNetworks } from '../../src/helpers/networks.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { scopeOf } from '../../src/keys/scope.ts';
 import type { KeyChanges } from '../../src/keys/settings.ts';
-import { parseNetworks } from '../../src/networks.ts';
 import { startGateway } from '../gateway.ts';
 
 const gateway = await startGateway({ env: { SLUICE_TRUSTED_PROXIES: '127.0.0.0/8, 10.1.0.0/16' } });

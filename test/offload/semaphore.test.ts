@@ -1,8 +1,8 @@
 /** Tests the shares of a resource and its fair semaphore, also with random loads. */
 import fc from 'fast-check';
 import t from 'tap';
-import { Semaphore } from '../../src/semaphore.ts';
-import { Shares } from '../../src/shares.ts';
+import { Semaphore } from '../../src/helpers/semaphore.ts';
+import { Shares } from '../../src/helpers/shares.ts';
 
 const signal = new AbortController().signal;
 const busy = 'busy';

@@ -1,6 +1,6 @@
 /** `sluice` with a fault outside of any request: on SIGUSR2 a timer throws, a promise rejects, or a loop has no end; or a part never closes. */
 import { run } from '../../dist/src/cli/main.js';
-import { Opened } from '../../dist/src/opened.js';
+import { Opened } from '../../dist/src/helpers/opened.js';
 
 const fault = () => {
   const error = new Error('injected');

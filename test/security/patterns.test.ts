@@ -19,7 +19,7 @@ const trusted: Readonly<Record<string, string>> = {
   'src/adapters/events/kafka-client.ts': 'words of the Kafka client',
   'src/adapters/ledger/clickhouse-connection.ts': 'words of the ClickHouse client',
   'src/adapters/vectors/qdrant-connection.ts': 'an address in the settings, words of the Qdrant client',
-  'src/decimal.ts': 'digits of a number that we made',
+  'src/helpers/decimal.ts': 'digits of a number that we made',
 };
 
 /** Milliseconds for each text. One call for all of them: each call starts a thread that watches its time. */

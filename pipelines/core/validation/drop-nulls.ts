@@ -6,7 +6,7 @@ import {
   type JsonSchema,
   literals,
   variantsOf,
-} from '../../../src/json-schema.ts';
+} from '../../../src/helpers/json-schema.ts';
 
 /** Changes the value in place. Only fields the schema names are touched: free-form JSON keeps its nulls, arrays too. */
 type DropNulls = (value: unknown) => void;

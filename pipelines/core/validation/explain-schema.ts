@@ -1,6 +1,6 @@
 /** Renders the first validation error of a request: the path of the field and what it must be. */
-import type { JsonSchema } from '../../../src/json-schema.ts';
-import { type Path, SchemaExplainer } from '../../../src/schema-errors.ts';
+import type { JsonSchema } from '../../../src/helpers/json-schema.ts';
+import { type Path, SchemaExplainer } from '../../../src/helpers/schema-errors.ts';
 
 const explainer = new SchemaExplainer({
   types: {

@@ -1,8 +1,8 @@
 /** Admission by this process alone during an outage of Redis: its portion of the limits. */
 
 import { catchError, type Observable, tap, throwError } from 'rxjs';
-import { emitted } from '../../emitted.ts';
 import { ApiError, fail } from '../../errors.ts';
+import { emitted } from '../../helpers/emitted.ts';
 import type { AdmissionRequest, AdmissionStats, Lease, Limits } from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
 import { createLocalAdmission, type LocalAdmission } from './local.ts';

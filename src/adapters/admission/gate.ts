@@ -1,8 +1,8 @@
 /** The limits of one subscription and model: requests are started, queued or refused. */
 import type { ApiError } from '../../errors.ts';
-import { Pace } from '../../pace.ts';
+import { Pace } from '../../helpers/pace.ts';
+import { Queue, type Queued } from '../../helpers/queue.ts';
 import type { LeaseUsage, Limits, RateWindow } from '../../ports/admission.ts';
-import { Queue, type Queued } from '../../queue.ts';
 import type { AdmissionCounters } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';

@@ -1,7 +1,7 @@
 /** Limits on windows and queues that hold for all requests, and the refusals. */
 import { type LimitKind, limitKinds } from '../../../schemas/limits.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import { retryAfter } from '../../pace.ts';
+import { retryAfter } from '../../helpers/pace.ts';
 import type { Limits, RateWindow } from '../../ports/admission.ts';
 
 export interface Rules {

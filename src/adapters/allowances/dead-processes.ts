@@ -1,6 +1,6 @@
 /** Settles what dead processes had reserved by what the ledger has, and releases the rest. */
 import type { Logger } from 'pino';
-import { nanodollars } from '../../decimal.ts';
+import { nanodollars } from '../../helpers/decimal.ts';
 import type { Charge, DeadProcess } from '../../ports/allowances.ts';
 import type { EventPlace, Ledger } from '../../ports/ledger.ts';
 import { inTurns } from './periods.ts';

@@ -1,8 +1,8 @@
 /** Allowances within one process: a counter for each, dropped when idle. */
 
 import { from, mergeMap, Observable } from 'rxjs';
-import { emitted } from '../../emitted.ts';
 import { type ApiError, fail } from '../../errors.ts';
+import { emitted } from '../../helpers/emitted.ts';
 import {
   type Allowance,
   type Allowances,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, type Dispatcher, request as send } from 'undici';
-import { exponentialBackoff } from '../../backoff.ts';
+import { exponentialBackoff } from '../../helpers/backoff.ts';
 import {
   type CredentialSource,
   type Credentials,

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request as send } from 'undici';
-import { exponentialBackoff } from '../../backoff.ts';
+import { exponentialBackoff } from '../../helpers/backoff.ts';
 import { element, readWords, reasonIn } from './s3-xml.ts';
 
 export interface Credentials {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
-import { exponentialBackoff } from '../../backoff.ts';
+import { exponentialBackoff } from '../../helpers/backoff.ts';
 import type { ReadingStats, ReceivedMessage, Receiver, Rejected, Topic } from '../../ports/events.ts';
 import { connectKafka, groupName, type KafkaSettings, metadataAge, topicName } from './kafka-client.ts';
 import { type DeadLetterOffice, deadLetterOffice } from './kafka-dead-letters.ts';

@@ -1,5 +1,5 @@
 /** Chooses among several servers: the one that worked last, and those that failed only after a cooldown. */
-import { exponentialBackoff } from '../../backoff.ts';
+import { exponentialBackoff } from '../../helpers/backoff.ts';
 
 interface Server<Client> {
   readonly client: Client;

@@ -1,6 +1,6 @@
 /** Sums usage events by day, subscription, model, key and route in whole numbers. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import { rescale, toScaled } from '../../decimal.ts';
+import { rescale, toScaled } from '../../helpers/decimal.ts';
 
 export const millisecondsOfDay = 86_400_000;
 

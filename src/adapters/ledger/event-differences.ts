@@ -1,6 +1,6 @@
 /** Encodes usage events as their differences from one another: a fifth of their JSON. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** Totals from SQLite: whole days from the sums by day, partial days from the events. */
-import { formatScaled } from '../../decimal.ts';
+import { formatScaled } from '../../helpers/decimal.ts';
 import {
   filteredBy,
   type Page,

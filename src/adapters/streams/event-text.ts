@@ -1,5 +1,5 @@
 /** Finds events in the text of a stream: each ends with an empty line. */
-import { copied } from '../../copied.ts';
+import { copied } from '../../helpers/copied.ts';
 
 const NEWLINE = 10;
 

@@ -1,8 +1,8 @@
 /** Calls to Qdrant with a timeout and retries, whose failures are those of the port. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { QdrantClient } from '@qdrant/js-client-rest';
-import { exponentialBackoff } from '../../backoff.ts';
 import { ApiError, fail } from '../../errors.ts';
+import { exponentialBackoff } from '../../helpers/backoff.ts';
 import type { ReadConsistency } from './qdrant-settings.ts';
 
 /** Further tries of a call that did not get through; all our calls may be made twice. */

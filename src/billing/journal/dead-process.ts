@@ -2,7 +2,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import { nanodollars } from '../../decimal.ts';
+import { nanodollars } from '../../helpers/decimal.ts';
 import type { Charge, DeadProcess } from '../../ports/allowances.ts';
 import { readBatch } from './reader.ts';
 import { listSegments, segmentBytes } from './segments.ts';

@@ -1,7 +1,8 @@
 /** Decides what a command talks to: a gateway's admin API, or the stores that the settings name. */
-import { linkTo } from '../../address.ts';
+
 import { loadConfig } from '../../config.ts';
 import { environment, text } from '../../environment.ts';
+import { linkTo } from '../../helpers/address.ts';
 import { type Input, type Option, UsageError } from '../command.ts';
 import { readContexts } from './contexts.ts';
 

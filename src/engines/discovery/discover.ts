@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { defer, distinctUntilChanged, type Observable, of, retry, switchMap, tap, timer } from 'rxjs';
 import type { EngineRow, ReplicaRow } from '../../../schemas/engines.ts';
-import { exponentialBackoff } from '../../backoff.ts';
+import { exponentialBackoff } from '../../helpers/backoff.ts';
 import { errorText } from '../error-text.ts';
 import type { ReplicaAddress } from '../pool/membership.ts';
 import { type DnsOptions, watchDns } from './dns.ts';

@@ -4,7 +4,7 @@ import { Observable } from 'rxjs';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
 import { ReplicaRow, replicaWords } from '../../../schemas/engines.ts';
-import { fileVersion } from '../../file-version.ts';
+import { fileVersion } from '../../helpers/file-version.ts';
 import type { ReplicaAddress } from '../pool/membership.ts';
 
 const row = Compile(ReplicaRow);

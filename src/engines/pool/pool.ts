@@ -1,8 +1,8 @@
 /** The replicas of one engine: queues calls while all are full, ejects those that fail, drains those that leave. */
 import type { Logger } from 'pino';
 import type { ApiError } from '../../errors.ts';
-import { FairQueue } from '../../fair-queue.ts';
-import { Pace, retryAfter } from '../../pace.ts';
+import { FairQueue } from '../../helpers/fair-queue.ts';
+import { Pace, retryAfter } from '../../helpers/pace.ts';
 import type { Flow } from '../../ports/engines/engine.ts';
 import { milliseconds } from '../duration.ts';
 import { rowDefaults } from '../effective-row.ts';

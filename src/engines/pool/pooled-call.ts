@@ -1,9 +1,9 @@
 /** One call to an engine: waits for a replica, retries on another until a response begins. */
 
-import type { Waiter } from '../../fair-queue.ts';
+import type { Waiter } from '../../helpers/fair-queue.ts';
+import type { Place } from '../../helpers/queue.ts';
 import type { Flow } from '../../ports/engines/engine.ts';
 import type { CallSpan } from '../../ports/trace.ts';
-import type { Place } from '../../queue.ts';
 import type { EngineCall, EngineHead, EngineReader } from '../engine-call.ts';
 import type { EngineError } from '../engine-error.ts';
 import type { EngineRequest } from './dispatch.ts';

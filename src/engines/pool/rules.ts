@@ -1,6 +1,6 @@
 /** How often a pool retries, when it ejects a replica and how many calls it queues: a row's numbers or the defaults. */
 import type { Duration, EngineRow } from '../../../schemas/engines.ts';
-import { exponentialBackoff } from '../../backoff.ts';
+import { exponentialBackoff } from '../../helpers/backoff.ts';
 import { longest, milliseconds } from '../duration.ts';
 import { rowDefaults } from '../effective-row.ts';
 

@@ -1,5 +1,5 @@
 /** Embeds a text as a unit vector, close to texts with the same or related words. */
-import { toUnitLength } from '../../vectors.ts';
+import { toUnitLength } from '../../helpers/vectors.ts';
 import { hashText } from '../random.ts';
 import { readFeatures } from './lexicon.ts';
 

@@ -1,10 +1,10 @@
 /** Simulates embeddings with lexical vectors, a few milliseconds of work per tick. */
 import { defer, map, type Observable } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
+import { cutVector, writeVector } from '../../helpers/vectors.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/engines/embedding.ts';
 import { loadVocabulary } from '../../tokens/encoding.ts';
 import { countTokens } from '../../tokens/simulator.ts';
-import { cutVector, writeVector } from '../../vectors.ts';
 import { readDirectives } from '../directives.ts';
 import { withFaults } from '../faults.ts';
 import { inTicks } from '../in-ticks.ts';

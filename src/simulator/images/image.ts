@@ -1,11 +1,11 @@
 /** Simulates image generation, a few drawings at a time. */
 import { randomBytes } from 'node:crypto';
 import { concatMap, defer, map, type Observable, range } from 'rxjs';
+import { Semaphore } from '../../helpers/semaphore.ts';
 import { plainMedia } from '../../media/media-data.ts';
 import type { Drawn } from '../../ports/engines/image.ts';
 import { offloaded } from '../../ports/offload.ts';
 import { ownWork } from '../../ports/shared.ts';
-import { Semaphore } from '../../semaphore.ts';
 import { readDirectives } from '../directives.ts';
 import { withFaults } from '../faults.ts';
 import type { Ticker } from '../ticker.ts';

@@ -1,5 +1,5 @@
 /** Checks that a value certainly fits a schema, within a budget and without foreign patterns. */
-import { hasType, isObject } from '../../json-schema.ts';
+import { hasType, isObject } from '../../helpers/json-schema.ts';
 import { type Budget, charactersPerUnit } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { isFormatted } from './formats.ts';

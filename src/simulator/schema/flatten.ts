@@ -1,6 +1,6 @@
 /** Flattens a schema into one set of keywords: references, `allOf`, and one branch per choice. */
 
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import type { Random } from '../random.ts';
 import { type Budget, Contradiction } from './budget.ts';
 import { type Keywords, mergeKeywords, readKeywords, type SchemaObject } from './keywords.ts';

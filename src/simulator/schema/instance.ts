@@ -1,6 +1,6 @@
 /** Makes a value that is valid for a JSON Schema. */
 
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import type { Random } from '../random.ts';
 import { type Allowance, Budget, Contradiction, SchemaProblem, tooDeep } from './budget.ts';
 import { canonical } from './canonical.ts';

@@ -1,5 +1,5 @@
 /** Reads the known keywords of a JSON Schema, typed, and merges two sets of them. */
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import { type Budget, Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 

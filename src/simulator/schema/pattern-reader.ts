@@ -1,5 +1,5 @@
 /** Parses regular expressions as far as strings can be generated for them. */
-import { remembered } from '../../remembered.ts';
+import { remembered } from '../../helpers/remembered.ts';
 import { type Budget, SchemaProblem } from './budget.ts';
 
 type Characters = readonly [string, ...string[]];

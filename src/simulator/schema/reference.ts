@@ -1,6 +1,6 @@
 /** Resolves references within a schema, and measures how deep they lead. */
 
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import { type Budget, charactersPerUnit, SchemaProblem } from './budget.ts';
 import { readKeywords } from './keywords.ts';
 

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { map, type Observable, reduce } from 'rxjs';
 import { asApiError, fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import type {
   Embedded,
   EmbeddingCall,

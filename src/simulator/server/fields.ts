@@ -1,6 +1,6 @@
 /** Checks the types of JSON fields; errors name the field. */
 import { fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

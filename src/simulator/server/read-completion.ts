@@ -1,6 +1,6 @@
 /** Reads text completion requests independently of the gateway's own parsing, as a foreign engine would. */
 import { fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import type { CompletionCall, TextPrompt } from '../../ports/engines/completion.ts';
 import {
   optionalBoolean,

@@ -1,7 +1,7 @@
 /** Reads image requests, as JSON or a form. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import { dataUriHeader } from '../../media/data-uri.ts';
 import type { ImageBackground, ImageFormat } from '../../ports/engines/image.ts';
 import type { SketchCall } from '../images/drawing.ts';

@@ -1,6 +1,6 @@
 /** Reads the `messages` of a chat request. */
 import { fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import type {
   ChatMessage,
   MediaContent,

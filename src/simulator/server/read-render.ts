@@ -1,7 +1,7 @@
 /** Reads video and music requests, as JSON or a form. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import type { MusicCall, RenderCall, VideoCall } from '../../ports/engines/render.ts';
 import type { JsonObject } from './fields.ts';
 import { readBytes, readForm, readJson } from './read-body.ts';

@@ -1,6 +1,6 @@
 /** Reads chat requests independently of the gateway's own parsing, as a foreign engine would. */
 import { fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import type { AnswerFormat, ChatCall, Effort, Thinking, Tool, ToolChoice } from '../../ports/engines/chat.ts';
 import { efforts } from '../chat/thinking.ts';
 import {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { map, type Observable } from 'rxjs';
 import { createCodec } from '../../codec/codec.ts';
 import { asApiError, fail } from '../../errors.ts';
-import { isObject } from '../../json-schema.ts';
+import { isObject } from '../../helpers/json-schema.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import { type SpeechCall, type SpeechVoice, speechRate } from '../../ports/engines/speech.ts';
 import { ConnectionLost } from '../faults.ts';

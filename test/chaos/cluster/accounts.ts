@@ -1,5 +1,5 @@
 /** Keys of a chaos run: subscriptions with wide limits, and three keys with a limit or a budget to exhaust. */
-import { nanodollars } from '../../../src/decimal.ts';
+import { nanodollars } from '../../../src/helpers/decimal.ts';
 import { eventually } from '../../eventually.ts';
 
 export const adminToken = 'chaos-operator-token';

@@ -1,7 +1,7 @@
 /** Runs the whole topology under load while any of its processes is killed or stopped, then judges it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import { nanodollars } from '../../../src/decimal.ts';
+import { nanodollars } from '../../../src/helpers/decimal.ts';
 import { Random } from '../../../src/simulator/random.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { signaturesBy } from '../../webhooks/verify.ts';

@@ -1,6 +1,7 @@
 /** Decodes the events of a streamed message: one array of parts per read. */
-import { copied } from '../../../copied.ts';
+
 import type { ApiError } from '../../../errors.ts';
+import { copied } from '../../../helpers/copied.ts';
 import type { JsonText, Parts } from '../../../ports/engines/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import { SseDecoder } from '../../sse-decoder.ts';

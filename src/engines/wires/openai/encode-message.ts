@@ -1,6 +1,7 @@
 /** Encodes one chat message as OpenAI-like servers take it. */
+
+import { escaped } from '../../../helpers/quoted.ts';
 import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/engines/chat.ts';
-import { escaped } from '../../../quoted.ts';
 import type { LargeMedia } from '../shared/large-media.ts';
 
 /** Most messages are one text: concatenating those takes half the time of serializing an object. */

@@ -1,9 +1,9 @@
 /** Encodes a chat call as a body of `POST /chat/completions` that all known servers take. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
+import { quoted } from '../../../helpers/quoted.ts';
+import { remembered } from '../../../helpers/remembered.ts';
 import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/engines/chat.ts';
-import { quoted } from '../../../quoted.ts';
-import { remembered } from '../../../remembered.ts';
 import type { OutgoingBody } from '../../outgoing-body.ts';
 import { LargeMedia } from '../shared/large-media.ts';
 import { addThinkingFields } from '../shared/thinking-fields.ts';

@@ -1,5 +1,5 @@
 /** Recognizes chunks that differ from earlier ones only in their text, without parsing them. */
-import { copied } from '../../../copied.ts';
+import { copied } from '../../../helpers/copied.ts';
 import type { JsonText } from '../../../ports/engines/chat.ts';
 import { isObject, type Json } from '../shared/json.ts';
 import { closingQuote, isJsonText } from '../shared/json-text.ts';

@@ -1,7 +1,7 @@
 /** Videos and songs as jobs of OpenAI's video routes and of another Sluice. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import { firstLine } from '../../../errors.ts';
-import { jsonText } from '../../../json-text.ts';
+import { jsonText } from '../../../helpers/json-text.ts';
 import {
   type RenderCall,
   RenderError,

@@ -1,6 +1,6 @@
 /** Lists all records of a kind, makes their changes known, and keeps what was read of them up to date. */
 import type { Logger } from 'pino';
-import type { State, StoredRecord } from './ports/state.ts';
+import type { State, StoredRecord } from '../ports/state.ts';
 
 export async function* everyRecord<T>(
   state: State,

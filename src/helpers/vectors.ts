@@ -1,5 +1,5 @@
 /** Writes, truncates and normalises embedding vectors. */
-import type { VectorEncoding, VectorJson } from './ports/engines/embedding.ts';
+import type { VectorEncoding, VectorJson } from '../ports/engines/embedding.ts';
 
 export const writeVector = (vector: Float32Array, encoding: VectorEncoding): VectorJson =>
   Buffer.from(encoding === 'base64' ? `"${writeBase64(vector)}"` : writeNumbers(vector), 'latin1');

@@ -1,7 +1,7 @@
 /** Limits how much asynchronous work runs at once; subscriptions that wait for it take turns. */
-import { fail } from './errors.ts';
+import { fail } from '../errors.ts';
+import type { ResourceStats, Turn } from '../ports/shared.ts';
 import { FairQueue, type Waiter } from './fair-queue.ts';
-import type { ResourceStats, Turn } from './ports/shared.ts';
 import { Shares } from './shares.ts';
 
 interface SemaphoreOptions {

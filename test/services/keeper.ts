@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { end, freePort, launch, servicesFolder } from './child.ts';
 import { kafkaMissing } from './kafka.ts';
 
@@ -27,7 +28,7 @@ export const startKeeper = async (): Promise<KeeperService> => {
   const keeper = await launch(
     'java',
     ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars, main, settings],
-    () => listens(port),
+    () => serves(port),
   );
   return {
     port,
@@ -38,9 +39,15 @@ export const startKeeper = async (): Promise<KeeperService> => {
   };
 };
 
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true));
-    socket.on('error', () => resolve(false));
-    socket.on('connect', () => socket.destroy());
-  });
+/** It listens before it takes sessions. */
+const serves = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    socket.write('srvr');
+    return (await text(socket)).includes('Zookeeper version');
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+};

@@ -39,9 +39,10 @@ export const startKeeper = async (): Promise<KeeperService> => {
   };
 };
 
-/** It listens before it takes sessions. */
+/** It listens before it takes sessions, and may then neither reply nor close the connection. */
 const serves = async (port: number): Promise<boolean> => {
   const socket = connect(port, '127.0.0.1');
+  socket.setTimeout(1_000, () => socket.destroy());
   try {
     socket.write('srvr');
     return (await text(socket)).includes('Zookeeper version');

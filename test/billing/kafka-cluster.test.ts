@@ -36,11 +36,11 @@ t.test('Kafka with three brokers', { skip: kafkaMissing({ own: true }) ?? false 
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
     await withAdmin(settings, async (admin) => {
       // An operator made this one, and meant it.
-      await admin.createTopics({
-        // The library would ask another broker, which may not have heard of it.
-        waitForLeaders: false,
-        topics: [{ topic: topicName(settings, 'jobs'), numPartitions: 1, replicationFactor: 1 }],
-      });
+      const topics = [{ topic: topicName(settings, 'jobs'), numPartitions: 1, replicationFactor: 1 }];
+      // The library would ask another broker, which may not have heard of it.
+      const create = () => admin.createTopics({ waitForLeaders: false, topics });
+      // Brokers listen before they know a controller.
+      await eventually(() => create().catch(unlessNoController), 'a controller');
       const events = createKafkaEvents(settings, log);
       await events.check();
       await events.close();
@@ -146,3 +146,8 @@ t.test('Kafka with three brokers', { skip: kafkaMissing({ own: true }) ?? false 
     },
   );
 });
+
+const unlessNoController = (error: { type?: string }): false => {
+  if (error.type !== 'KafkaJSBrokerNotFound') throw error;
+  return false;
+};

@@ -5,8 +5,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import kafkajs from 'kafkajs';
-import { eventually } from '../eventually.ts';
 import { type Disturbed, disturbed, end, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
 
 /** One broker, also a controller. */
@@ -87,32 +85,13 @@ export const startKafkaCluster = async (count: number, extras?: KafkaExtras): Pr
     await Promise.all(nodes.map((node) => node.kill()));
     await rm(folder, { recursive: true, force: true });
   };
-  try {
-    const failed = started.find((each) => each.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-    if (count > 1) await Promise.all(nodes.map(({ address }) => assembled(address, count)));
-  } catch (error) {
+  const failed = started.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
     await stop();
-    throw error;
+    throw failed.reason;
   }
   return { brokers: nodes.map(({ address }) => address).join(','), nodes, stop };
 };
-
-/** A broker listens before it knows the others and a controller. */
-const assembled = (address: string, count: number): Promise<boolean> =>
-  eventually(async () => {
-    const { NOTHING } = kafkajs.logLevel;
-    const admin = new kafkajs.Kafka({ brokers: [address], logLevel: NOTHING, retry: { retries: 0 } }).admin();
-    try {
-      await admin.connect();
-      const { brokers, controller } = await admin.describeCluster();
-      return brokers.length === count && controller !== null;
-    } catch {
-      return false;
-    } finally {
-      await admin.disconnect();
-    }
-  }, `the broker at ${address} to know its cluster`);
 
 interface Member {
   readonly id: number;

@@ -1,5 +1,4 @@
 /** JSON that the framings of the chat format share. */
-
 import { quoted } from '../../src/helpers/quoted.ts';
 import type { TokenUsage } from '../../src/ports/engines/chat.ts';
 import type { Finish } from '../conversation/finishes.ts';

@@ -1,5 +1,4 @@
 /** Builds the output items of a response as JSON; one item is open at a time. */
-
 import { quoted } from '../../src/helpers/quoted.ts';
 import type { Logprob, Part } from '../../src/ports/engines/chat.ts';
 import { CustomInput } from './custom-input.ts';

@@ -161,7 +161,10 @@ t.test('Redis restarted during renders', { skip }, async (t) => {
   for (let count = 0; count < 4; count++) ids.push(await harness.create());
   const workers = [harness.startWorker(1_000), harness.startWorker(1_000)];
   // One that starts without Redis gives up.
-  await eventually(() => harness.lines.filter((line) => line.startsWith('ready')).length === 2, 'two workers');
+  await eventually(
+    () => harness.lines.filter((line) => line.startsWith('ready')).length === 2,
+    'two workers',
+  );
   for (let restart = 0; restart < 2; restart++) {
     await eventually(
       () => harness.lines.filter((line) => line.startsWith('started')).length > restart,

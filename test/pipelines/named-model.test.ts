@@ -16,9 +16,15 @@ const member = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 const nested = fc.dictionary(fc.oneof(fc.constantFrom('model', 'Model', '"model"'), fc.string()), member);
-const body = fc
-  .array(fc.tuple(fc.oneof(fc.constantFrom('model', 'messages'), fc.string()), fc.oneof(member, nested)))
-  .map((members) => Object.fromEntries(members));
+const members = fc.array(
+  fc.tuple(fc.oneof(fc.constantFrom('model', 'messages'), fc.string()), fc.oneof(member, nested)),
+);
+/** Every other one has a model among its members. */
+const body = fc.tuple(members, fc.option(fc.string(), { freq: 2 }), members).map(([before, model, after]) => {
+  if (model === null) return Object.fromEntries([...before, ...after]);
+  const others = after.filter(([name]) => name !== 'model');
+  return Object.fromEntries([...before, ['model', model], ...others]);
+});
 
 /** As other serialisers write it: with escapes where none are needed, blanks and a byte order mark. */
 const written = fc.record({

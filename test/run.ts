@@ -1,12 +1,12 @@
 /**
- * Runs the named suites, or all (`test/*.test.ts`), compiled and each in its own process.
+ * Runs the named suites or folders of suites, or all folders, compiled and each in its own process.
  * tap runs single suites; its runner instruments every module of every process for coverage, which costs more than
  * most suites do.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { orEnd, readCommandLine } from './command-line.ts';
 import { longSuites } from './long-suites.ts';
@@ -35,31 +35,37 @@ const longest = [
   'examples',
   'chaos',
   'bench',
-].map((name) => `build/test/${name}`);
+].map((name) => `test/${name}`);
+
+const ending = /\.test\.ts$/;
+const compiled = (source: string): string => join('build', source.replace(/\.ts$/, '.js'));
+const isFolder = (name: string): boolean => !ending.test(name);
+const suitesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => ending.test(name))
+    .map((name) => join(folder, name));
+const isSuite = (name: string): boolean =>
+  isFolder(name)
+    ? statSync(name, { throwIfNoEntry: false })?.isDirectory() === true && suitesIn(name).length > 0
+    : existsSync(compiled(name));
+const every = (): string[] =>
+  readdirSync('test')
+    .map((name) => join('test', name))
+    .filter(isSuite);
 
 /** The longest come first: the last to end should not be one that has just begun. */
 const weigh = (suite: string): number => {
-  const folder = suite.replace(/\.test\.js$/, '');
-  const place = longest.indexOf(folder);
+  const place = longest.indexOf(suite);
   if (place >= 0) return Number.MAX_SAFE_INTEGER - place;
-  const files = statSync(folder, { throwIfNoEntry: false })?.isDirectory()
-    ? readdirSync(folder).map((name) => join(folder, name))
-    : [suite];
-  return files
-    .filter((name) => name.endsWith('.test.js'))
-    .reduce((bytes, name) => bytes + statSync(name).size, 0);
+  const files = isFolder(suite) ? suitesIn(suite) : [suite];
+  return files.reduce((bytes, name) => bytes + statSync(name).size, 0);
 };
-
-const compiled = (source: string): string => join('build', source.replace(/\.ts$/, '.js'));
-const every = (): string[] =>
-  readdirSync('build/test')
-    .filter((name) => name.endsWith('.test.js'))
-    .map((name) => join('build/test', name));
 
 /** True when it passed. */
 const run = async (suite: string): Promise<boolean> => {
   const begun = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', suite], {
+  const program = isFolder(suite) ? [compiled('test/suites.ts'), relative('test', suite)] : [compiled(suite)];
+  const child = spawn(process.execPath, ['--enable-source-maps', ...program], {
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(seconds) },
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: seconds * 1000,
@@ -80,18 +86,17 @@ const run = async (suite: string): Promise<boolean> => {
 
 const { operands, values } = readCommandLine({
   command: 'npm test',
-  summary: 'Runs every suite, or those that are named: test/chat.test.ts, test/http/uws.test.ts.',
+  summary: 'Runs every suite, or those that are named: test/chat, test/http/uws.test.ts.',
   operands: '[suite …]',
   options: { long: { help: 'those that have tests for npm run test:long' } },
 });
-const asked = values.long ? [...operands, ...longSuites()] : operands;
+const named = operands.map((name) => name.replace(/\/+$/, ''));
+const asked = values.long ? [...named, ...longSuites()] : named;
 orEnd('npm test', () => {
-  const unknown = asked.find((suite) => !existsSync(compiled(suite)));
+  const unknown = asked.find((suite) => !isSuite(suite));
   if (unknown !== undefined) throw new Error(`no such suite: ${unknown}`);
 });
-const waiting = (asked.length === 0 ? every() : asked.map(compiled)).sort(
-  (one, other) => weigh(other) - weigh(one),
-);
+const waiting = (asked.length === 0 ? every() : asked).sort((one, other) => weigh(other) - weigh(one));
 const failed: string[] = [];
 const begun = performance.now();
 const count = waiting.length;

@@ -1,3 +1,0 @@
-import { runSuites } from './suites.ts';
-
-await runSuites(import.meta.url);

@@ -1,7 +1,7 @@
 /** Micro-benchmarks of response heads: the same for every response, and with what is known of this one. */
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
-import { HeadLines } from '../../src/http/head-lines.ts';
 import { servedLines } from '../../src/http/served-lines.ts';
+import { HeadLines } from '../../src/http/servers/head-lines.ts';
 import type { Lease } from '../../src/ports/admission.ts';
 import { Served } from '../../src/ports/served.ts';
 import type { MicroCase } from './run.ts';

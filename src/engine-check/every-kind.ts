@@ -1,6 +1,7 @@
 /** Checks shared by all kinds: a bad request is refused as such, and a client that leaves is noticed. */
-import { formBody } from '../engines/multipart.ts';
+
 import type { WireRequest } from '../engines/wire.ts';
+import { formBody } from '../engines/wires/shared/multipart.ts';
 import { attempt, type Finding, Note } from './finding.ts';
 import type { Target } from './target.ts';
 

@@ -1,7 +1,7 @@
 /** Sends single requests to the checked server, below what the engine code hides. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { bodyBytes, type OutgoingBody } from '../engines/outgoing-body.ts';
+import { bodyBytes, type OutgoingBody } from '../engines/http1/outgoing-body.ts';
 import type { WireRequest } from '../engines/wire.ts';
 
 export interface Received {

@@ -1,6 +1,7 @@
 /** A call to an engine as its callers see it: who reads the response, how it is closed, how long it may take. */
-import type { Deadlines } from './deadlines.ts';
+
 import type { EngineError } from './engine-error.ts';
+import type { Deadlines } from './http1/deadlines.ts';
 import type { Wire } from './wire.ts';
 
 /**

@@ -13,7 +13,7 @@ import type { SpeechCall } from '../ports/engines/speech.ts';
 import type { DetokenizeCall, TokenizeCall, Tokenized } from '../ports/engines/tokenize.ts';
 import type { TranscriptionCall } from '../ports/engines/transcription.ts';
 import type { Base64, MediaData } from '../ports/media.ts';
-import type { OutgoingBody } from './outgoing-body.ts';
+import type { OutgoingBody } from './http1/outgoing-body.ts';
 
 /** An operation that is absent is not served by engines of this wire. */
 export interface Wire {

@@ -1,6 +1,6 @@
 /** The address that a request comes from: that of its connection, or what trusted proxies say. */
 import type { Networks } from '../helpers/networks.ts';
-import type { Channel } from './channel.ts';
+import type { Channel } from './servers/channel.ts';
 
 /**
  * Each proxy appends the address that it got the request from to `x-forwarded-for`. So it is read from its end, for as

@@ -1,7 +1,7 @@
 /** Cross-origin headers of every response, and the response to a preflight request. */
 import type { WholeReply } from '../ports/exchange.ts';
-import type { Channel } from './channel.ts';
 import { browserHeaders } from './request-headers.ts';
+import type { Channel } from './servers/channel.ts';
 
 export const allowOrigin = '*';
 /** A browser hides other headers from pages. Those that clients act upon are named for browsers without the wildcard. */

@@ -7,7 +7,7 @@ import type { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { LiveRequest } from '../ports/live.ts';
 import type { Tracing } from '../ports/trace.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget } from './body/budget.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { RecentRequests } from './recent-requests.ts';
 import type { RouteTable } from './route-table.ts';

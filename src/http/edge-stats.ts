@@ -1,6 +1,6 @@
 /** The metric families of the HTTP edge. */
 import { counter, gauge, type MetricFamily } from '../metrics/exposition.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget } from './body/budget.ts';
 import type { CutReason, EdgeCore } from './edge-core.ts';
 
 export const noCuts = (): Record<CutReason, number> => ({

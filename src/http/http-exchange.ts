@@ -14,10 +14,10 @@ import type {
 import type { Served } from '../ports/served.ts';
 import type { Trace } from '../ports/trace.ts';
 import { propagated } from '../tracing/trace-context.ts';
-import type { Channel } from './channel.ts';
+import { emptyBody, type RequestBody } from './body/request-body.ts';
 import type { EdgeCore } from './edge-core.ts';
-import { emptyBody, type RequestBody } from './request-body.ts';
 import type { Params, ServedRoute } from './route-table.ts';
+import type { Channel } from './servers/channel.ts';
 
 const noParams: Params = {};
 

@@ -10,19 +10,19 @@ import { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { LiveRequests } from '../ports/live.ts';
 import type { Tracing } from '../ports/trace.ts';
-import { BodyBudget } from './body-budget.ts';
-import type { Server, ServerOptions } from './channel.ts';
+import { BodyBudget } from './body/budget.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { edgeFamilies, noCuts } from './edge-stats.ts';
 import type { EdgeLimits } from './limits.ts';
 import { liveRequests } from './live-request.ts';
-import { startNode } from './node.ts';
 import { RecentRequests } from './recent-requests.ts';
 import { requestIds } from './request-id.ts';
 import { respond } from './respond.ts';
 import { RouteTable } from './route-table.ts';
 import type { ResponseHeaders } from './served-lines.ts';
-import { loadUws, startUws, type UwsLibrary } from './uws.ts';
+import type { Server, ServerOptions } from './servers/channel.ts';
+import { startNode } from './servers/node.ts';
+import { loadUws, startUws, type UwsLibrary } from './servers/uws.ts';
 
 export { defaultEdgeLimits, type EdgeLimits } from './limits.ts';
 

@@ -1,11 +1,11 @@
 /** Writes the replies of a pipeline to a channel, and pauses the pipeline while the socket is full. */
 import type { LimitWindow } from '../errors.ts';
 import type { Head, Reply, WholeReply } from '../ports/exchange.ts';
-import type { Frame } from './channel.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { lengthOf } from './reply-bytes.ts';
 import { RequestLine } from './response-log.ts';
 import { servedLines, windowLines } from './served-lines.ts';
+import type { Frame } from './servers/channel.ts';
 
 /** waiting: nothing written; streaming: a head came; ended: the last byte is on its way; over: the channel is done. */
 export type Phase = 'waiting' | 'streaming' | 'ended' | 'over';

@@ -3,14 +3,14 @@ import { Observable, of, switchMap } from 'rxjs';
 import { authenticate } from '../../pipelines/core/authenticate.ts';
 import { fail } from '../errors.ts';
 import type { Caller, KeyedPipeline, Reply } from '../ports/exchange.ts';
-import type { Channel } from './channel.ts';
+import { RequestBody } from './body/request-body.ts';
 import { clientAddress } from './client-address.ts';
 import { preflight } from './cors.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { RequestBody } from './request-body.ts';
 import { Response } from './response.ts';
 import type { Found, ServedRoute } from './route-table.ts';
+import type { Channel } from './servers/channel.ts';
 
 /** Never throws: an error that reaches the server's library ends the process, and should cost one request. */
 export const respond = (core: EdgeCore, channel: Channel): void => {

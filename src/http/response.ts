@@ -5,11 +5,11 @@ import { unindexed } from '../helpers/indexed-list.ts';
 import { clientClosedRequest } from '../metrics/route-stats.ts';
 import type { Reply, WholeReply } from '../ports/exchange.ts';
 import type { LiveRequest } from '../ports/live.ts';
-import type { ChannelOwner } from './channel.ts';
 import type { CutReason, OpenResponse } from './edge-core.ts';
 import { liveRequest } from './live-request.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { logEnd, logFailure } from './response-log.ts';
+import type { ChannelOwner } from './servers/channel.ts';
 
 /** None of these methods throws: an error that reaches RxJS or the server's library ends the process. */
 export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwner, OpenResponse {

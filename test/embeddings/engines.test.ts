@@ -2,8 +2,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { convertVector } from '../../src/engines/convert-vector.ts';
-import { JsonPicker, type Pick } from '../../src/engines/json-picker.ts';
+import { convertVector } from '../../src/engines/operations/convert-vector.ts';
+import { JsonPicker, type Pick } from '../../src/engines/wires/shared/json-picker.ts';
 import { writeVector } from '../../src/helpers/vectors.ts';
 import { countTokens } from '../../src/tokens/count.ts';
 import { type ReceivedRequest, type Script, startScriptedEngine } from '../engines/scripted-engine.ts';

@@ -11,7 +11,7 @@ import { decisionError, systemOne } from '../../pipelines/decisions/systemone.ts
 import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
 import { readInputSearch, vectorStoreSearch } from '../../pipelines/vector-stores/search.ts';
 import type { VectorStoreRecord } from '../../schemas/vector-stores/records.ts';
-import { runBatches } from '../../src/engines/run-batches.ts';
+import { runBatches } from '../../src/engines/operations/run-batches.ts';
 import { asApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Decided } from '../../src/ports/engines/decision.ts';

@@ -8,6 +8,7 @@ import t from 'tap';
 import { Pool } from 'undici';
 import type { Connection, ResponseHandler } from '../../src/engines/http1/connection.ts';
 import { Connections } from '../../src/engines/http1/connections.ts';
+import type { OutgoingBody } from '../../src/engines/http1/outgoing-body.ts';
 import {
   fixedLines,
   type Outgoing,
@@ -17,7 +18,6 @@ import {
 } from '../../src/engines/http1/request.ts';
 import type { ResponseHead } from '../../src/engines/http1/response-head.ts';
 import { ResponseParser } from '../../src/engines/http1/response-parser.ts';
-import type { OutgoingBody } from '../../src/engines/outgoing-body.ts';
 import { eventually } from '../eventually.ts';
 import { ask, engineOn } from './collect.ts';
 import { type Answer, answers, chunked, lines } from './http1-answers.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { lastValueFrom, toArray } from 'rxjs';
 import t from 'tap';
-import { soundFormat } from '../../src/engines/sound-format.ts';
+import { soundFormat } from '../../src/engines/operations/sound-format.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { bytesOf, eventsOf, startSounding } from '../audio/sound-gateway.ts';
 import { containers, loudness, pitch, samplesOf, codec as soundCodec, tone, wave } from '../audio/sounds.ts';

@@ -1,7 +1,7 @@
 /** Tests that pending reads are copied out of borrowed buffers and returned in order. */
 import * as fc from 'fast-check';
 import t from 'tap';
-import { PendingReads } from '../../src/engines/pending-reads.ts';
+import { PendingReads } from '../../src/engines/http1/pending-reads.ts';
 
 const sizes = fc.constantFrom(1, 700, 16 * 1024 - 1, 16 * 1024, 40_000, 64 * 1024, 64 * 1024 + 1);
 const step = fc.oneof(

@@ -7,7 +7,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import { engineProtocol } from '../../schemas/engine-protocol/document.ts';
 import * as requests from '../../schemas/engine-protocol/requests.ts';
 import * as responses from '../../schemas/engine-protocol/responses.ts';
-import { bodyBytes } from '../../src/engines/outgoing-body.ts';
+import { bodyBytes } from '../../src/engines/http1/outgoing-body.ts';
 import type { WireRequest } from '../../src/engines/wire.ts';
 import { openAiWire as wire } from '../../src/engines/wires/openai/wire.ts';
 import { wavHeader } from '../../src/music/wav.ts';

@@ -1,7 +1,7 @@
 /** Tests the memory budget of request bodies: fairness, refusals, and that nothing is lost or granted twice. */
 import * as fc from 'fast-check';
 import t from 'tap';
-import { BodyBudget, BodyClaim } from '../../src/http/body-budget.ts';
+import { BodyBudget, BodyClaim } from '../../src/http/body/budget.ts';
 
 /** Claims of the subscription that their name begins with; `events` is what happens to them after they had to wait. */
 const claims =

@@ -1,7 +1,7 @@
 /** Tests that cached header lines equal freshly built ones. */
 import t from 'tap';
 import { exposedHeaders } from '../../src/http/cors.ts';
-import { firstHeader, HeadLines } from '../../src/http/head-lines.ts';
+import { firstHeader, HeadLines } from '../../src/http/servers/head-lines.ts';
 
 const json = { 'content-type': 'application/json' };
 const events = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };

@@ -1,7 +1,7 @@
 /** Tests that every added byte is written once and in order, whatever the backpressure. */
 import * as fc from 'fast-check';
 import t from 'tap';
-import { Pieces, pieceBytes } from '../../src/http/pieces.ts';
+import { Pieces, pieceBytes } from '../../src/http/servers/pieces.ts';
 
 const long = fc.record({
   unit: fc.constantFrom('a', 'é', '水', '🙂', 'ab'),

@@ -1,7 +1,7 @@
 /** The servers that an edge can run on, and why one cannot run here. */
 
 import { defaultEdgeLimits } from '../../src/http/limits.ts';
-import { loadUws } from '../../src/http/uws.ts';
+import { loadUws } from '../../src/http/servers/uws.ts';
 
 const whyNotUws = (): string | false => {
   try {

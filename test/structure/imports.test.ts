@@ -1,4 +1,4 @@
-/** The imports of the product are those that ARCHITECTURE.md allows, and the checker finds every other one. */
+/** The imports of the product are those that ARCHITECTURE.md allows, the checker finds every other one, and folders stay small. */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import t from 'tap';
@@ -12,6 +12,17 @@ t.test('the tables of ARCHITECTURE.md are what the sources do', async (t) => {
   const sources = readSources(root, ['schemas', 'src', 'pipelines']);
   t.ok(sources.length > 300, 'all sources were found');
   t.strictSame(findProblems(architecture, sources), []);
+});
+
+t.test('a folder has no more files than a reader can survey', async (t) => {
+  const sources = readSources(root, ['schemas', 'src', 'pipelines', 'bench', 'test']);
+  const sizes = new Map<string, number>();
+  for (const folder of sources.map(({ path }) => posix.dirname(path)))
+    sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+  t.strictSame(
+    [...sizes].filter(([, files]) => files > 35),
+    [],
+  );
 });
 
 t.test('every dependency has a row, and every row is one', async (t) => {

@@ -1,7 +1,7 @@
 /** Tests the SSE decoder, split anywhere, against a plain implementation of the specification. */
 import fc from 'fast-check';
 import t from 'tap';
-import { SseDecoder } from '../../src/engines/sse-decoder.ts';
+import { SseDecoder } from '../../src/engines/wires/shared/sse-decoder.ts';
 import { orLong } from '../long.ts';
 import { borrowed } from './borrowed-buffers.ts';
 

@@ -1,8 +1,8 @@
 /** One HTTP/1.1 connection: sends requests one after another and hands their responses to handlers. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { type BodyPiece, bodyBytes } from '../outgoing-body.ts';
 import { type Address, dial } from './dial.ts';
+import { type BodyPiece, bodyBytes } from './outgoing-body.ts';
 import { type Reader, ReadQuota } from './read-quota.ts';
 import type { Outgoing } from './request.ts';
 import type { ResponseHead } from './response-head.ts';

@@ -1,5 +1,5 @@
 /** Writes requests: heads that cannot be injected into, text in one write, media as an upload. */
-import { type BodyPiece, bodyLength, type OutgoingBody } from '../outgoing-body.ts';
+import { type BodyPiece, bodyLength, type OutgoingBody } from './outgoing-body.ts';
 
 interface RequestLines {
   readonly method: 'GET' | 'POST' | 'DELETE';

@@ -1,11 +1,11 @@
 /** Sends requests to one replica over its HTTP connections. */
 import type { Flow } from '../../ports/engines/engine.ts';
-import type { Deadlines } from '../deadlines.ts';
 import type { CallLimits, CallSetting, EngineCall, EngineReader, ReadError } from '../engine-call.ts';
-import { HttpCall } from '../http-call.ts';
 import { Connections } from '../http1/connections.ts';
+import type { Deadlines } from '../http1/deadlines.ts';
+import { HttpCall } from '../http1/http-call.ts';
+import type { OutgoingBody } from '../http1/outgoing-body.ts';
 import { fixedLines, outgoing, requestStart } from '../http1/request.ts';
-import type { OutgoingBody } from '../outgoing-body.ts';
 import type { ReplicaAddress } from './membership.ts';
 import type { PromptCall } from './policies/policy.ts';
 

@@ -7,8 +7,8 @@ import {
   type Parts,
   toJsonText,
 } from '../../../ports/engines/chat.ts';
-import { unreadable } from '../../json-picker.ts';
 import { isObject, type Json, parseObject } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
 import { reportedError } from '../shared/reported-error.ts';
 import { ThinkTags } from '../shared/think-tags.ts';
 import { ToolUses } from './tool-uses.ts';

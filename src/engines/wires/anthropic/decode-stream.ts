@@ -3,11 +3,11 @@
 import type { ApiError } from '../../../errors.ts';
 import { copied } from '../../../helpers/copied.ts';
 import type { JsonText, Parts } from '../../../ports/engines/chat.ts';
-import { unreadable } from '../../json-picker.ts';
-import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
 import { isObject, type Json, tryParse } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
 import { endOfText, isJsonText } from '../shared/json-text.ts';
+import { SseDecoder } from '../shared/sse-decoder.ts';
 import { type DeltaKind, MessageDecoder } from './decode-message.ts';
 
 /** What surrounds the text of a delta; all deltas of a block have it in common. */

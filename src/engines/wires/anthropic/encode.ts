@@ -2,7 +2,7 @@
 import type { Model } from '../../../../schemas/catalog.ts';
 import { fail } from '../../../errors.ts';
 import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/engines/chat.ts';
-import type { OutgoingBody } from '../../outgoing-body.ts';
+import type { OutgoingBody } from '../../http1/outgoing-body.ts';
 import { LargeMedia } from '../shared/large-media.ts';
 import { encodeTurns } from './encode-turns.ts';
 import { addThinking, type Body } from './thinking.ts';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../../errors.ts';
 import { type JsonText, type Part, toJsonText } from '../../../ports/engines/chat.ts';
-import { unreadable } from '../../json-picker.ts';
 import type { Json } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
 
 const mostCalls = 128;
 

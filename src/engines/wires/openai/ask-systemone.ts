@@ -1,8 +1,8 @@
 /** Forwards decision questions to another Sluice and reads its probabilities. */
 import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/engines/decision.ts';
-import { type Pick, unreadable } from '../../json-picker.ts';
 import type { DecisionWire } from '../../wire.ts';
 import { isObject } from '../shared/json.ts';
+import { type Pick, unreadable } from '../shared/json-picker.ts';
 import { type Fields, failureFields, namedFields, pickingDecoder } from './fields.ts';
 
 export const systemOneWire: DecisionWire['questions'] = {

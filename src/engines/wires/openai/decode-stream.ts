@@ -1,10 +1,10 @@
 /** Decodes a streamed chat response: one array of parts per read. */
 import type { ApiError } from '../../../errors.ts';
 import type { Parts } from '../../../ports/engines/chat.ts';
-import { unreadable } from '../../json-picker.ts';
-import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
 import { tryParse } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
+import { SseDecoder } from '../shared/sse-decoder.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { learnSkeleton, matchSkeleton, plainDelta, type Skeleton } from './skeleton.ts';
 

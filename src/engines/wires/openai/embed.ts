@@ -1,8 +1,8 @@
 /** Embeddings of the OpenAI API, with the variants of vLLM, TEI, SGLang, llama.cpp, Infinity and Ollama. */
 import type { Embedded, VectorJson } from '../../../ports/engines/embedding.ts';
-import { convertVector, type VectorWish } from '../../convert-vector.ts';
-import { type Pick, unreadable } from '../../json-picker.ts';
+import { convertVector, type VectorWish } from '../../operations/convert-vector.ts';
 import type { EmbeddingWire } from '../../wire.ts';
+import { type Pick, unreadable } from '../shared/json-picker.ts';
 import { type Fields, failureFields, namedFields, parsedField, pickingDecoder } from './fields.ts';
 import { isAboutSize } from './size-refusal.ts';
 import { tokensOf } from './usage.ts';

@@ -4,7 +4,7 @@ import type { EngineRow } from '../../../../schemas/engines.ts';
 import { quoted } from '../../../helpers/quoted.ts';
 import { remembered } from '../../../helpers/remembered.ts';
 import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/engines/chat.ts';
-import type { OutgoingBody } from '../../outgoing-body.ts';
+import type { OutgoingBody } from '../../http1/outgoing-body.ts';
 import { LargeMedia } from '../shared/large-media.ts';
 import { addThinkingFields } from '../shared/thinking-fields.ts';
 import { messageJson } from './encode-message.ts';

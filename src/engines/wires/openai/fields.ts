@@ -1,7 +1,8 @@
 /** Decodes responses as they arrive by picking the fields that are needed. */
-import { JsonPicker, type Pick, type RawPick } from '../../json-picker.ts';
+
 import type { BodyDecoder } from '../../wire.ts';
 import { parseJson } from '../shared/json.ts';
+import { JsonPicker, type Pick, type RawPick } from '../shared/json-picker.ts';
 import { reportedError } from '../shared/reported-error.ts';
 
 /** `result` is called with what was picked, unless the response reports an error. */

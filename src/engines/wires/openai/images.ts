@@ -4,10 +4,10 @@ import { dataUriHeader, isDataUri } from '../../../media/data-uri.ts';
 import { encodedMedia } from '../../../media/media-data.ts';
 import type { ImageCall, InputImage } from '../../../ports/engines/image.ts';
 import type { Base64, MediaData } from '../../../ports/media.ts';
-import { type Pick, unreadable } from '../../json-picker.ts';
-import { LongText } from '../../long-text.ts';
-import { type FormFile, formBody } from '../../multipart.ts';
 import { type ImageWire, type MadeImage, mostImageBytes } from '../../wire.ts';
+import { type Pick, unreadable } from '../shared/json-picker.ts';
+import { LongText } from '../shared/long-text.ts';
+import { type FormFile, formBody } from '../shared/multipart.ts';
 import { type Fields, failureFields, parsedField, pickingDecoder } from './fields.ts';
 
 export const imageWire: ImageWire = {

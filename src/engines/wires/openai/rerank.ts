@@ -1,7 +1,7 @@
 /** Rerank as vLLM, SGLang, llama.cpp, Infinity, Jina and another Sluice serve it, and as TEI does. */
 import type { Reranked } from '../../../ports/engines/rerank.ts';
-import { type Pick, unreadable } from '../../json-picker.ts';
 import type { BodyDecoder, RerankWire } from '../../wire.ts';
+import { type Pick, unreadable } from '../shared/json-picker.ts';
 import { type Fields, failureFields, namedFields, parsedField, pickingDecoder } from './fields.ts';
 import { isAboutSize } from './size-refusal.ts';
 import { tokensOf } from './usage.ts';

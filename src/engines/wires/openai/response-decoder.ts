@@ -10,8 +10,8 @@ import {
   toJsonText,
 } from '../../../ports/engines/chat.ts';
 import { brokenOff } from '../../engine-error.ts';
-import { unreadable } from '../../json-picker.ts';
 import { isObject, type Json } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
 import { reportedError } from '../shared/reported-error.ts';
 import { ThinkTags } from '../shared/think-tags.ts';
 import { ToolCalls } from './tool-calls.ts';

@@ -1,7 +1,7 @@
 /** Scores answers as continuations of a prompt by the log-probabilities of the completions route. */
 import type { AllowedAnswer } from '../../../ports/engines/decision.ts';
-import { type Pick, unreadable } from '../../json-picker.ts';
 import type { Continuations, DecisionWire } from '../../wire.ts';
+import { type Pick, unreadable } from '../shared/json-picker.ts';
 import { type Fields, failureFields, parsedField, pickingDecoder } from './fields.ts';
 
 /** vLLM, SGLang, Aphrodite and llama-cpp-python support this; llama.cpp's own server, TGI and Ollama do not. */

@@ -2,9 +2,9 @@
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import { fail } from '../../../errors.ts';
 import type { TokenizeCall, TokenizedChat } from '../../../ports/engines/tokenize.ts';
-import { type Pick, unreadable } from '../../json-picker.ts';
 import type { TokenizerWire, WireRequest } from '../../wire.ts';
 import { isObject } from '../shared/json.ts';
+import { type Pick, unreadable } from '../shared/json-picker.ts';
 import { LargeMedia } from '../shared/large-media.ts';
 import { encodeTool } from './encode.ts';
 import { messageJson } from './encode-message.ts';

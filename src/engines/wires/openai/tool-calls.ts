@@ -1,8 +1,8 @@
 /** Reorders tool call deltas so that each call is complete before the next starts. */
 import { fail } from '../../../errors.ts';
 import { type Part, toJsonText } from '../../../ports/engines/chat.ts';
-import { unreadable } from '../../json-picker.ts';
 import { isObject } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
 
 const CALL_LIMIT = 128;
 /** Arguments of calls that wait for an earlier one to end, in characters. */

@@ -1,12 +1,12 @@
 /** Transcription of the OpenAI API, with the variants of vLLM, Speaches and whisper.cpp. */
 import { type ApiError, asApiError } from '../../../errors.ts';
 import type { Recording } from '../../../ports/engines/transcription.ts';
-import { unreadable } from '../../json-picker.ts';
-import { type FormFile, formBody } from '../../multipart.ts';
-import { SseDecoder } from '../../sse-decoder.ts';
 import type { TranscriptDecoder, TranscriptionWire } from '../../wire.ts';
 import { isObject, type Json, parseObject } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
+import { type FormFile, formBody } from '../shared/multipart.ts';
 import { reportedError } from '../shared/reported-error.ts';
+import { SseDecoder } from '../shared/sse-decoder.ts';
 
 export const transcriptionWire: TranscriptionWire = {
   encode: (model, { audio, language, prompt, temperature }, stream) => {

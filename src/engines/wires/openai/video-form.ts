@@ -3,7 +3,7 @@ import type { Model } from '../../../../schemas/catalog.ts';
 import { asBuffer } from '../../../media/base64.ts';
 import { RenderError, type RenderInput, type VideoCall } from '../../../ports/engines/render.ts';
 import type { Base64 } from '../../../ports/media.ts';
-import { type FormFile, formBody } from '../../multipart.ts';
+import { type FormFile, formBody } from '../shared/multipart.ts';
 
 /** Its `quality` means something else than our tiers: they are sent as the steps they stand for. */
 export const videoForm = (

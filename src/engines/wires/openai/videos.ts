@@ -10,9 +10,9 @@ import {
   type VideoCall,
 } from '../../../ports/engines/render.ts';
 import type { Base64 } from '../../../ports/media.ts';
-import { unreadable } from '../../json-picker.ts';
 import type { EngineJob, RenderWire } from '../../wire.ts';
 import { isObject, type Json, parseObject, tryParse } from '../shared/json.ts';
+import { unreadable } from '../shared/json-picker.ts';
 import { LargeMedia } from '../shared/large-media.ts';
 import { reportedError } from '../shared/reported-error.ts';
 import { videoForm } from './video-form.ts';

@@ -1,5 +1,5 @@
 /** Parses the JSON of an engine, which may be anything. */
-import { unreadable } from '../../json-picker.ts';
+import { unreadable } from './json-picker.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

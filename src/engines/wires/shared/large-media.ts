@@ -1,7 +1,7 @@
 /** Keeps large base64 out of the JSON being built, since scanning it blocks other calls. */
 import { randomUUID } from 'node:crypto';
 import type { Base64 } from '../../../ports/media.ts';
-import type { OutgoingBody } from '../../outgoing-body.ts';
+import type { OutgoingBody } from '../../http1/outgoing-body.ts';
 
 const LARGE = 64 * 1024;
 /** Unpredictable, so no content can contain it. */

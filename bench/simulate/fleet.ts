@@ -1,6 +1,5 @@
 /** Runs the fleet in virtual time: arrivals, admission, engine slots, usage events, and failures. */
 import type { Gate } from '../../src/adapters/admission/gate.ts';
-import { partitions } from '../../src/adapters/redis-partitions.ts';
 import { milliseconds } from '../../src/engines/duration.ts';
 import { rowDefaults } from '../../src/engines/effective-row.ts';
 import { IndexedList } from '../../src/helpers/indexed-list.ts';
@@ -10,11 +9,12 @@ import { Calendar, tickMs } from './calendar.ts';
 import { Pool, replicasOf, slotsOf } from './engines.ts';
 import { Gates, type Unreported } from './gates.ts';
 import { checkPlan, type Plan } from './plan.ts';
-import { createSubscriptions, primaryOf, type Subscription, sampler } from './population.ts';
+import { createSubscriptions, type Subscription, sampler } from './population.ts';
+import { RedisLoad } from './redis-load.ts';
 import { Request, type Stages } from './request.ts';
 import { Server } from './server.ts';
 import { StartLog } from './start-log.ts';
-import { type Counts, Growth, noCounts, type Outcome, type Second, Waits } from './timeline.ts';
+import { type Counts, noCounts, type Outcome, type Second, Timeline } from './timeline.ts';
 
 /** Milliseconds: of admission's leases, between two renewals at most, and of a client before it tries again. */
 const [leaseMs, renewalMs, retryMs] = [9_000, 3_000, 1_000];
@@ -48,7 +48,7 @@ class Fleet implements Stages {
   readonly #calendar = new Calendar();
   readonly #subscriptions: readonly Subscription[];
   readonly #gates: Gates;
-  readonly #primaries: readonly Server[];
+  readonly #redis: RedisLoad;
   readonly #cores: readonly Server[];
   /** By process, then by model. */
   readonly #pools: readonly (readonly Pool[])[];
@@ -56,15 +56,7 @@ class Fleet implements Stages {
   readonly #billing: Billing;
   readonly #log: StartLog | undefined;
   readonly #counts = noCounts();
-  readonly #waits = new Waits();
-  readonly #seconds: Second[] = [];
-  readonly #growth = {
-    counts: new Growth(),
-    work: new Growth(),
-    calls: new Growth(),
-    events: new Growth(),
-    rows: new Growth(),
-  };
+  readonly #timeline = new Timeline();
   /** All requests in the fleet, and objects for further ones. */
   readonly #inside = new IndexedList<Request>();
   readonly #spare: Request[] = [];
@@ -72,12 +64,8 @@ class Fleet implements Stages {
   #live: number[];
   /** Processes below this number have died. */
   #dead = 0;
-  /** By process, and by partition of limits. */
+  /** By process. */
   readonly #streaming: Uint32Array;
-  readonly #leases = new Uint32Array(partitions.length);
-  /** By partition: subscriptions of which a process holds a lease, on average. */
-  readonly #gatesHeld = new Float64Array(partitions.length);
-  readonly #redisUs: { readonly decision: number; readonly release: number };
   readonly #waiting = { queued: 0, slotless: 0, streaming: 0 };
 
   constructor(plan: Plan, observer: Observer) {
@@ -89,14 +77,8 @@ class Fleet implements Stages {
     const processes = plan.gateways * plan.processes;
     this.#live = Array.from({ length: processes }, (_, index) => index);
     this.#streaming = new Uint32Array(processes);
-    this.#primaries = Array.from({ length: plan.primaries }, () => new Server());
+    this.#redis = new RedisLoad(plan, this.#subscriptions);
     this.#cores = this.#live.map(() => new Server());
-    const { commandUs, decision, release } = plan.coefficients;
-    this.#redisUs = { decision: decision * commandUs, release: release * commandUs };
-    for (const { partition, rate } of this.#subscriptions) {
-      const each = (rate * plan.tokens) / plan.tokensPerSecond / processes;
-      this.#gatesHeld[partition] = (this.#gatesHeld[partition] ?? 0) + 1 - Math.exp(-each);
-    }
     const replicas = replicasOf(plan, this.#subscriptions);
     const slots = slotsOf(plan);
     this.#pools = this.#live.map(() => replicas.map((count) => new Pool(count, slots)));
@@ -123,15 +105,19 @@ class Fleet implements Stages {
       if (begins(failover?.at)) this.#at(failover.at * 1000, (now) => this.#loseRedis(now));
       if (begins(recovery)) this.#at(recovery * 1000, (now) => this.#regainRedis(now));
       this.#calendar.runUntil(second * 1000);
-      const line = this.#line(second);
-      this.#seconds.push(line);
+      const line = this.#timeline.end({
+        counts: this.#counts,
+        waiting: this.#waiting,
+        redis: this.#redis,
+        billing: this.#billing,
+      });
       this.#observer.second?.(line);
     }
     return {
       counts: this.#counts,
       inside: this.#inside.size,
       replicas: this.#replicas,
-      seconds: this.#seconds,
+      seconds: this.#timeline.seconds,
       subscriptions: this.#subscriptions,
     };
   }
@@ -180,8 +166,8 @@ class Fleet implements Stages {
 
   #decideInRedis(request: Request): void {
     const { owner } = request;
-    const now = this.#primary(owner).serve(this.#calendar.now(), this.#redisUs.decision);
-    this.#waits.decision.record(now - request.at);
+    const now = this.#redis.decide(owner, this.#calendar.now());
+    this.#timeline.decisionWaits.record(now - request.at);
     this.#gates.setTime(now);
     const gate = this.#gates.shared(owner);
     const before = this.#gates.counters.refusedByRate;
@@ -240,7 +226,7 @@ class Fleet implements Stages {
     const { failover } = this.#plan;
     request.gate = gate;
     this.#counts.started++;
-    this.#leases[owner.partition] = (this.#leases[owner.partition] ?? 0) + 1;
+    this.#redis.leaseBegins(owner);
     this.#observer.started?.(owner, now);
     if (this.#gates.isOutage) this.#unreported.set(request, this.#gates.startedLocally(owner));
     else if (failover !== undefined && now < failover.at * 1000 && now >= (failover.at - 60) * 1000)
@@ -281,7 +267,7 @@ class Fleet implements Stages {
     request.startedAt = now;
     this.#waiting.streaming++;
     this.#streaming[request.process] = (this.#streaming[request.process] ?? 0) + 1;
-    this.#waits.start.record(now - request.arrivedAt);
+    this.#timeline.startWaits.record(now - request.arrivedAt);
     request.at = now + request.durationMs;
     this.#calendar.add(request);
   }
@@ -306,10 +292,10 @@ class Fleet implements Stages {
   /** The slot at its gate is free again. */
   #release(request: Request): void {
     const { owner, gate } = request;
-    this.#leases[owner.partition] = (this.#leases[owner.partition] ?? 0) - 1;
+    this.#redis.leaseEnds(owner);
     const known = this.#unreported.get(request);
     let now = this.#calendar.now();
-    if (!this.#gates.isOutage) now = this.#primary(owner).serve(now, this.#redisUs.release);
+    if (!this.#gates.isOutage) now = this.#redis.release(owner, now);
     this.#gates.setTime(now);
     if (known !== undefined) {
       known.ended = true;
@@ -432,48 +418,17 @@ class Fleet implements Stages {
 
   // ── background ─────────────────────────────────────────────────────────────────────────────────
 
-  /** Each process renews its leases and sends its heartbeats, partition by partition. */
   #renewals(process: number): void {
-    const { commandUs, renewedLease, renewedGate, heartbeat } = this.#plan.coefficients;
     const tick = {
       at: this.#random.unit() * renewalMs,
       fire: () => {
         if (process < this.#dead) return;
-        if (!this.#gates.isOutage)
-          for (const partition of partitions) {
-            const leases = (this.#leases[partition] ?? 0) / this.#live.length;
-            // A process rarely has none, or two, of a small subscription.
-            const gates = Math.min(leases, this.#gatesHeld[partition] ?? 0);
-            const commands = heartbeat + gates * renewedGate + leases * renewedLease;
-            const primary = this.#primaries[primaryOf(partition, this.#primaries.length)];
-            primary?.serve(this.#calendar.now(), commands * commandUs);
-          }
+        if (!this.#gates.isOutage) this.#redis.renew(this.#live.length, this.#calendar.now());
         tick.at += renewalMs * (0.75 + this.#random.unit() / 4);
         this.#calendar.add(tick);
       },
     };
     this.#calendar.add(tick);
-  }
-
-  #line(second: number): Second {
-    const { counts, work, calls, events, rows } = this.#growth;
-    const names = Object.keys(this.#counts) as (keyof Counts)[];
-    const grown = counts.of(Object.values(this.#counts));
-    const [inserts = 0, inserted = 0] = rows.of([this.#billing.inserts, this.#billing.rows]);
-    return {
-      ...(Object.fromEntries(names.map((name, index) => [name, grown[index] ?? 0])) as Counts),
-      second,
-      ...this.#waiting,
-      ...this.#waits.take(),
-      redis: work.of(this.#primaries.map((primary) => primary.work / 1e6)),
-      redisCalls: calls
-        .of(this.#primaries.map((primary) => primary.calls))
-        .reduce((sum, each) => sum + each, 0),
-      kafkaEvents: events.of(this.#billing.events),
-      kafkaLag: this.#billing.lag,
-      inserts,
-      rows: inserted,
-    };
   }
 
   #at(time: number, work: (now: number) => void): void {
@@ -490,10 +445,6 @@ class Fleet implements Stages {
       },
     };
     this.#calendar.add(tick);
-  }
-
-  #primary({ primary }: Subscription): Server {
-    return this.#primaries[primary] as Server;
   }
 
   #core(process: number): Server {

@@ -48,7 +48,7 @@ export const noCounts = (): Counts => ({
 });
 
 /** Values that only grow, as they were a second ago: what they grew by is the second's. */
-export class Growth {
+class Growth {
   #before: readonly number[] = [];
 
   of(values: Iterable<number>): number[] {
@@ -59,19 +59,52 @@ export class Growth {
   }
 }
 
-export class Waits {
-  start = new Histogram();
-  decision = new Histogram();
+/** What of the fleet a line shows; all but `waiting` counts from the beginning. */
+interface FleetState {
+  readonly counts: Counts;
+  readonly waiting: Pick<Second, 'queued' | 'slotless' | 'streaming'>;
+  readonly redis: { readonly work: readonly number[]; readonly calls: number };
+  readonly billing: {
+    readonly events: Iterable<number>;
+    readonly lag: number;
+    readonly inserts: number;
+    readonly rows: number;
+  };
+}
 
-  /** Of the second that is over. */
-  take(): { waitP50: number; waitP99: number; decisionP99: number } {
-    const { start, decision } = this;
-    this.start = new Histogram();
-    this.decision = new Histogram();
-    return {
-      waitP50: start.percentile(0.5),
-      waitP99: start.percentile(0.99),
-      decisionP99: decision.percentile(0.99),
+export class Timeline {
+  readonly seconds: Second[] = [];
+  /** Of requests that start on an engine, and of decisions, in the current second. */
+  startWaits = new Histogram();
+  decisionWaits = new Histogram();
+  readonly #grown = { counts: new Growth(), work: new Growth(), events: new Growth(), other: new Growth() };
+
+  /** The line of the second that is over. */
+  end({ counts, waiting, redis, billing }: FleetState): Second {
+    const names = Object.keys(counts) as (keyof Counts)[];
+    const grown = this.#grown.counts.of(Object.values(counts));
+    const [redisCalls = 0, inserts = 0, rows = 0] = this.#grown.other.of([
+      redis.calls,
+      billing.inserts,
+      billing.rows,
+    ]);
+    const line = {
+      ...(Object.fromEntries(names.map((name, index) => [name, grown[index] ?? 0])) as Counts),
+      second: this.seconds.length + 1,
+      ...waiting,
+      waitP50: this.startWaits.percentile(0.5),
+      waitP99: this.startWaits.percentile(0.99),
+      decisionP99: this.decisionWaits.percentile(0.99),
+      redis: this.#grown.work.of(redis.work),
+      redisCalls,
+      kafkaEvents: this.#grown.events.of(billing.events),
+      kafkaLag: billing.lag,
+      inserts,
+      rows,
     };
+    this.seconds.push(line);
+    this.startWaits = new Histogram();
+    this.decisionWaits = new Histogram();
+    return line;
   }
 }

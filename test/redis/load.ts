@@ -49,6 +49,11 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
 
   let running = true;
   const starts: number[] = [];
+  /** A new primary is there; a gateway has started something by it. */
+  let elected = false;
+  let sharedAgain = false;
+  /** Starts by a gateway alone while another one had Redis again. */
+  let alone = 0;
   let spent = 0;
   const created = recordKinds.map(() => [] as string[]);
   /** When the last change of each kind was acknowledged, and when the first after `mark`. */
@@ -66,7 +71,11 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
   for (const admission of admissions)
     loop(async () => {
       const client = new Client(admission, asked, ({ kind }) => {
-        if (kind === 'admitted') starts.push(performance.now());
+        if (kind !== 'admitted') return;
+        starts.push(performance.now());
+        if (!elected) return;
+        if (admission.stats().shared) sharedAgain = true;
+        else if (sharedAgain) alone++;
       });
       if ((await client.result()) === 'admitted') client.release();
       await delay(5);
@@ -102,6 +111,10 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
     again,
     /** Of single gateways. */
     outages: () => outages,
+    alone: () => alone,
+    elected: () => {
+      elected = true;
+    },
     spent: () => spent,
     mark: () => {
       marked = performance.now();

@@ -25,9 +25,10 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
     await service.stop();
   });
 
-  /** Gateways with one clock, behind a network that can be cut. */
+  /** Gateways with one clock, each behind a network that can be cut. */
   const open = async (count: number, limit: number, fallback: 'local' | 'refuse' = 'local') => {
-    const network = await openNetwork(Number(new URL(service.url).port));
+    const port = Number(new URL(service.url).port);
+    const networks = await Promise.all(Array.from({ length: count }, () => openNetwork(port)));
     const clock = new VirtualClock();
     const options = {
       prefix: `${randomBytes(6).toString('hex')}:`,
@@ -37,14 +38,13 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
       fallback,
     };
     let unexpected = 0;
-    const log = pino(
-      { level: 'warn' },
-      {
-        write: (line: string) => void (network.up && /timed out/.test(line) && unexpected++),
-      },
-    );
-    const gateways = Array.from({ length: count }, () =>
-      createRedisAdmission(network.url, { ...options, log }),
+    const logOf = (network: { readonly up: boolean }) =>
+      pino(
+        { level: 'warn' },
+        { write: (line: string) => void (network.up && /timed out/.test(line) && unexpected++) },
+      );
+    const gateways = networks.map((network) =>
+      createRedisAdmission(network.url, { ...options, log: logOf(network) }),
     );
     // A beat is two calls after each other, and may be followed by another; all have been answered.
     const settle = async () => {
@@ -69,13 +69,13 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
     };
     const pass = (ms: number) => clock.advance(ms, settle);
     const cut = async () => {
-      network.cut();
+      for (const network of networks) network.cut();
       await delay(patience + 20);
       await settle();
     };
-    const restore = async (empty: boolean) => {
+    const restore = async (empty: boolean, which: readonly number[] = [...networks.keys()]) => {
       if (empty) await admin.flushall();
-      await network.restore(2 * count);
+      await Promise.all(which.map((gateway) => networks[gateway]?.restore(2)));
       await settle();
     };
     await eventually(async () => {
@@ -101,7 +101,7 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
       replicas: () => gateways.map((each) => each.stats().replicas),
       close: async () => {
         await Promise.all(gateways.map((each) => each.close()));
-        await network.close();
+        await Promise.all(networks.map((network) => network.close()));
       },
     };
   };
@@ -142,6 +142,23 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
     const started = [await group.send(0, 99), await group.send(1, 99), await group.send(2, 99)];
     t.strictSame([...started].sort(), [20, 20, 21], 'half less one may have been used');
     t.ok(held(group.starts, 120));
+  });
+
+  await t.test('Redis is back, and one gateway has yet to report', async (t) => {
+    const group = await opened(t, 3, 60);
+    for (const gateway of [0, 1, 2]) t.equal(await group.send(gateway, 20), 20);
+    await group.cut();
+    await group.restore(true, [0, 1]);
+    // Redis publishes what it knows of by now: two thirds.
+    await group.pass(2_000);
+    for (const gateway of [0, 1, 2]) t.equal(await group.send(gateway, 50), 0);
+    await group.restore(false, [2]);
+    await group.pass(20_000);
+    await group.reunited();
+    for (const gateway of [0, 1, 2]) t.equal(await group.send(gateway, 50), 0);
+    await group.pass(minute);
+    t.equal(await group.send(2, 150), 60);
+    t.ok(held(group.starts, 60));
   });
 
   await t.test('a limit below the number of gateways is one limit', async (t) => {

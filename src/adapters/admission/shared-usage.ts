@@ -31,11 +31,16 @@ export class SharedUsage {
     this.#reportedMs = windowMs * 1.25;
   }
 
-  /** A number and a gate, as the script publishes them. */
+  /**
+   * A number and a gate, as the script publishes them. While processes return from an outage, Redis does not know yet
+   * what all of them started: a report raises what is known until then, and does not lower it.
+   */
   heard(text: string): void {
     const space = text.indexOf(' ');
-    const most = Number(text.slice(0, space));
-    this.#reported.set(text.slice(space + 1), { most, until: this.#clock.now() + this.#reportedMs });
+    const gate = text.slice(space + 1);
+    const before = this.#outage === undefined ? 0 : (this.#reported.get(gate)?.most ?? 0);
+    const most = Math.max(before, Number(text.slice(0, space)));
+    this.#reported.set(gate, { most, until: this.#clock.now() + this.#reportedMs });
   }
 
   /** Messages are missed from here on. */

@@ -65,7 +65,7 @@ export const sendStream = (
   headers: Head['headers'],
   whenDone: 'no content' | 'empty stream',
 ): Observable<Reply> => {
-  if (stream.ended && after >= stream.next - 1 && whenDone === 'no content') return of(noContent);
+  if (whenDone === 'no content' && stream.isDone(after)) return of(noContent);
   if (after + 1 < stream.first) throw goneBefore(stream.first); // 410
   if (stream.fail !== undefined) exchange.stream = { error: stream.fail };
   const head: Head = { ...eventStreamHead, headers: { ...eventStreamHead.headers, ...headers } };

@@ -43,9 +43,9 @@ export type StreamText = string | Uint8Array;
 export interface KeptStream {
   /** Number of the first event that is kept; those before it were cut. */
   readonly first: number;
-  /** Number of the event that is next. */
-  readonly next: number;
   readonly ended: boolean;
+  /** It has ended, and nothing follows this event. */
+  isDone(after: number): boolean;
   /** Its first event, though it may be cut. */
   readonly opening: string;
   /** The last of its events. */

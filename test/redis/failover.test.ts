@@ -5,20 +5,18 @@ import t, { type Test } from 'tap';
 import { partitionOf, partitionTag } from '../../src/adapters/redis-partitions.ts';
 import { redisSettings } from '../../src/adapters/redis-settings.ts';
 import { eventually } from '../eventually.ts';
-import { onlyLong } from '../long.ts';
 import { redisMissing } from '../services/redis.ts';
 import { type RedisGroup, startRedisCluster } from '../services/redis-cluster.ts';
 import { startRedisSentinel } from '../services/redis-sentinel.ts';
 import { mostWithin, openLoad, recordKinds } from './load.ts';
 
-// Its times mean something on a machine with nothing else to do.
-const skip = redisMissing({ own: true }) ?? onlyLong;
+const skip = redisMissing({ own: true });
 const gateways = 3;
 const rate = 60;
 const windowMs = 4_000;
 /** Used up after the failover, on a machine that is not busy. */
 const budget = 150_000;
-/** A start is seen later than it was decided, by the time that a reply takes. */
+/** A start is seen later than it was decided, by the time that a reply takes: this, and stalls of this process. */
 const lateMs = 250;
 
 const failover = async (t: Test, group: RedisGroup) => {
@@ -60,12 +58,12 @@ const failover = async (t: Test, group: RedisGroup) => {
     t.ok(ids.length > 20, `${ids.length} of kind ${kind} were acknowledged`);
     t.strictSame(missing, [], `no ${kind} is lost`);
   }
-  const most = mostWithin(load.starts, windowMs - lateMs);
+  const most = mostWithin(load.starts, windowMs - lateMs - load.longestStallMs());
   // One that is too slow, and cut off alone, adds its portion: docs/limits.md.
   const bound = load.outages() > gateways || load.alone() > 0 ? 2 * rate : rate;
   t.ok(
     most <= bound,
-    `${most} of ${rate} started in any window, ${load.outages()} outages of gateways, ${load.alone()} starts by one alone`,
+    `${most} of ${rate} started in any window (${load.outages()} outages, ${load.alone()} starts by one alone, ${load.longestStallMs().toFixed(0)} ms stalled)`,
   );
   t.ok(load.spent() <= budget, `${load.spent()} of ${budget} spent`);
   await eventually(async () => {
@@ -83,13 +81,13 @@ const subscriptionOn = async (group: RedisGroup, port: number): Promise<string> 
   }
 };
 
-t.test('a primary of a cluster', { skip, timeout: 240_000 }, async (t) => {
+t.test('a primary of a cluster', { skip: skip ?? false, timeout: 240_000 }, async (t) => {
   const cluster = await startRedisCluster();
   t.teardown(() => cluster.stop());
   await failover(t, cluster);
 });
 
-t.test('the primary that sentinels watch', { skip, timeout: 240_000 }, async (t) => {
+t.test('the primary that sentinels watch', { skip: skip ?? false, timeout: 240_000 }, async (t) => {
   const group = await startRedisSentinel();
   t.teardown(() => group.stop());
   await failover(t, group);

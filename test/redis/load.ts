@@ -1,5 +1,6 @@
 /** Gateways' calls on Redis under load: limits, a budget, keys and jobs; remembers all that was acknowledged. */
 import { randomBytes } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
@@ -48,6 +49,8 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
   await eventually(ready, 'connections');
 
   let running = true;
+  const loopDelay = monitorEventLoopDelay();
+  loopDelay.enable();
   const starts: number[] = [];
   /** A new primary is there; a gateway has started something by it. */
   let elected = false;
@@ -112,6 +115,8 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
     /** Of single gateways. */
     outages: () => outages,
     alone: () => alone,
+    /** Of this process, in which all gateways run. */
+    longestStallMs: () => loopDelay.max / 1e6,
     elected: () => {
       elected = true;
     },
@@ -129,6 +134,7 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
     close: async () => {
       running = false;
       await Promise.allSettled(loops);
+      loopDelay.disable();
       await Promise.all(closing.map((each) => each.close()));
     },
   };

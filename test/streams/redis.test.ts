@@ -104,5 +104,15 @@ t.test('a gateway that dies', { skip: redisMissing() ?? false }, async (t) => {
   t.equal(last, 'id: 3\ndata: [DONE]\n\n');
   t.equal(reader.stats().lost, 1);
   const again = await reader.find('one', 'sub_1');
-  t.strictSame([again?.ended, again?.next], [true, 4], 'it has ended for everybody');
+  t.strictSame([again?.ended, again?.isDone(3)], [true, true], 'it has ended for everybody');
+
+  t.equal(again?.isDone(6), false, 'a client may have read more than was logged');
+  const rest = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    const next = (some: string | Uint8Array) => {
+      text += String(some);
+    };
+    again?.read(6, new Backpressure()).subscribe({ next, complete: () => resolve(text), error: reject });
+  });
+  t.equal(rest, `${error?.replace('id: 2', 'id: 7')}id: 8\ndata: [DONE]\n\n`, 'it is told all the same');
 });

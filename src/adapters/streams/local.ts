@@ -85,8 +85,8 @@ export class LocalStreams implements Streams {
     if (!log.ended) log.touched = performance.now();
     return {
       first: log.first,
-      next: log.next,
       ended: log.ended,
+      isDone: (after) => log.ended && after >= log.next - 1,
       opening: log.opening,
       closing: () => log.closing(),
       read: (after, backpressure) => {

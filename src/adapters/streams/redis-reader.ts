@@ -22,7 +22,8 @@ export class RedisReader implements Pausable {
   readonly #parts: ReaderParts;
   readonly #id: string;
   readonly #subscriber: Subscriber<StreamText>;
-  /** Number of the event that it gets next. */
+  /** Numbers of the first event that it wants, and of the one that it gets next. */
+  readonly #from: number;
   #next: number;
   #paused: boolean;
   #closed = false;
@@ -37,7 +38,8 @@ export class RedisReader implements Pausable {
   ) {
     this.#parts = parts;
     this.#id = id;
-    this.#next = after + 1;
+    this.#from = after + 1;
+    this.#next = this.#from;
     this.#subscriber = subscriber;
     this.#paused = paused;
   }
@@ -69,6 +71,10 @@ export class RedisReader implements Pausable {
     const { store, grown } = this.#parts;
     // Before the entries: if it has ended by then, those are all.
     const record = await store.record(this.#id);
+    if (record !== undefined && missesLoss(record, this.#from)) {
+      if (await this.#ready()) this.#emitLoss(record);
+      return false;
+    }
     const entries = await store.entries(this.#id, this.#next);
     for (const { first, next, text } of entries) {
       if (!(await this.#ready())) return false;
@@ -89,6 +95,11 @@ export class RedisReader implements Pausable {
     return true;
   }
 
+  #emitLoss({ opening }: StreamRecord): void {
+    this.#subscriber.next(this.#parts.lost(opening, this.#next).text);
+    this.#subscriber.complete();
+  }
+
   /** False: the reader is gone. */
   async #ready(): Promise<boolean> {
     while (this.#paused && !this.#closed)
@@ -98,6 +109,13 @@ export class RedisReader implements Pausable {
     return !this.#closed;
   }
 }
+
+/**
+ * Its client has read on the gateway that died what that could not log any more: the last events follow what it has. One
+ * that has exactly as many events as were logged has read the last ones.
+ */
+export const missesLoss = ({ lostFrom, next }: StreamRecord, from: number): boolean =>
+  lostFrom !== undefined && from > lostFrom && from !== next;
 
 /** Ends a stream whose gateway has died; true: it has ended. */
 export const loseIfDead = async (

@@ -13,6 +13,8 @@ export interface StreamRecord {
   readonly next: number;
   readonly first: number;
   readonly opening: string;
+  /** Number of the first event that was written because its gateway had died. */
+  readonly lostFrom: number | undefined;
   /** No new reader finds it; present ones read on. */
   readonly removed: boolean;
 }
@@ -93,8 +95,9 @@ export class RedisStore {
 
   async record(id: string): Promise<StreamRecord | undefined> {
     const [key] = this.#keys(id);
-    const [holder, subscription, state, next, first, opening, removed] = await this.#connection.use((redis) =>
-      redis.hmget(key, 'holder', 'subscription', 'state', 'next', 'first', 'opening', 'removed'),
+    const names = ['holder', 'subscription', 'state', 'next', 'first', 'opening', 'lost', 'removed'];
+    const [holder, subscription, state, next, first, opening, lost, removed] = await this.#connection.use(
+      (redis) => redis.hmget(key, ...names),
     );
     if (typeof holder !== 'string' || typeof subscription !== 'string') return undefined;
     return {
@@ -104,6 +107,7 @@ export class RedisStore {
       next: Number(next),
       first: Number(first),
       opening: opening ?? '',
+      lostFrom: typeof lost === 'string' ? Number(lost) : undefined,
       removed: typeof removed === 'string',
     };
   }

@@ -19,7 +19,7 @@ import { lastEvent } from './event-text.ts';
 import type { LocalStreams } from './local.ts';
 import type { Log } from './log.ts';
 import { RedisMirror } from './redis-mirror.ts';
-import { loseIfDead, pollMs, type ReaderParts, RedisReader } from './redis-reader.ts';
+import { loseIfDead, missesLoss, pollMs, type ReaderParts, RedisReader } from './redis-reader.ts';
 import { RedisStore, type StreamRecord } from './redis-store.ts';
 
 export interface RedisStreamsOptions {
@@ -135,11 +135,11 @@ export class RedisStreams implements Streams {
   }
 
   #kept(id: string, record: StreamRecord): KeptStream {
-    const { first, next, ended, opening } = record;
+    const { first, ended, opening } = record;
     return {
       first,
-      next,
       ended,
+      isDone: (after) => ended && after >= record.next - 1 && !missesLoss(record, after + 1),
       opening,
       closing: async () => lastEvent((await this.#store.lastEntry(id))?.text ?? opening),
       read: (after, backpressure) =>

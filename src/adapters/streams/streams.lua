@@ -41,7 +41,7 @@ if command == 'lose' then
   local n, next, text = ARGV[3], ARGV[4], ARGV[5]
   if record[3] ~= n then return 0 end
   redis.call('XADD', KEYS[2], next .. '-0', 'n', n, 'b', text)
-  redis.call('HSET', KEYS[1], 'next', next, 'state', 'ended')
+  redis.call('HSET', KEYS[1], 'next', next, 'state', 'ended', 'lost', n)
   return 1
 end
 return redis.error_reply('unknown command ' .. command)

@@ -88,6 +88,8 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
       pass,
       cut,
       restore,
+      /** All of them, beginning with this one. */
+      gatewaysFrom: (first = 0) => Array.from({ length: count }, (_, index) => (first + index) % count),
       starts,
       /** Outages of single gateways that the test did not ask for: the machine was too slow. */
       unexpected: () => unexpected,
@@ -181,15 +183,23 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
   });
 
   await t.test('random loads, outages and recoveries', { timeout: 280_000 }, async (t) => {
+    const send = fc.record({ gateway: fc.nat(3), number: fc.integer({ min: 1, max: 30 }) });
+    /** One gateway may have Redis again later than the others. */
+    const toggle = fc.record({
+      toggle: fc.boolean(),
+      late: fc.option(fc.nat(3), { nil: undefined }),
+      meanwhile: fc.array(send, { maxLength: 3 }),
+    });
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ gateway: fc.nat(3), number: fc.integer({ min: 1, max: 30 }) }) },
+      { weight: 6, arbitrary: send },
       {
         weight: 5,
         arbitrary: fc.record({ pass: fc.constantFrom(0, 40, 200, 450, 3_000, 20_000, 59_999, 60_000) }),
       },
       { weight: 1, arbitrary: fc.record({ pass: fc.integer({ min: 60_001, max: 150_000 }) }) },
-      { weight: 3, arbitrary: fc.record({ toggle: fc.boolean() }) },
+      { weight: 3, arbitrary: toggle },
     );
+    const atOnce = { toggle: false, late: undefined, meanwhile: [] };
     const until = performance.now() + 120_000;
     let started = 0;
     let outages = 0;
@@ -213,7 +223,13 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
                 up = false;
                 outages++;
               } else {
-                await group.restore(each.toggle);
+                const [late, ...others] = group.gatewaysFrom(each.late);
+                if (each.late !== undefined && late !== undefined) {
+                  await group.restore(each.toggle, others);
+                  await group.pass(1_000);
+                  for (const { gateway, number } of each.meanwhile) await group.send(gateway, number);
+                  await group.restore(false, [late]);
+                } else await group.restore(each.toggle);
                 up = true;
               }
             if (!up) await group.restore(true);
@@ -236,9 +252,9 @@ t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, as
             2,
             3,
             [
-              { toggle: false },
+              atOnce,
               { gateway: 1, number: 10 },
-              { toggle: false },
+              atOnce,
               { gateway: 0, number: 21 },
               { pass: 3_000 },
               { gateway: 1, number: 30 },

@@ -149,12 +149,16 @@ t.test('a throw in any stage of any route costs one request', async (t) => {
   const openapi = await send({ method: 'GET', path: '/openapi.json', headers: {}, body: undefined });
   const document = JSON.parse(openapi.body.toString()) as OpenApi;
   const setting = { document, key, records: new Records() };
-  const finished = await finishedVideo(send, key);
+  const finished: Readonly<Record<string, string>> = {
+    getVideosByIdContent: await finishedJob(send, key, '/videos', { model: 'sluice/video', duration: 4 }),
+    getMusicByIdContent: await finishedJob(send, key, '/music', { model: 'sluice/music', duration: 5 }),
+  };
   await prepareRecords(key, setting.records, send);
 
   const plainOf = (operation: Operation): PlainRequest => {
     const plain = plainRequest(operation, setting);
-    if (operation.id === 'getVideosByIdContent') return { ...plain, path: `/videos/${finished}/content` };
+    const content = finished[operation.id];
+    if (content !== undefined) return { ...plain, path: content };
     return operation.path.endsWith('/files') && operation.method === 'POST'
       ? { ...plain, ...textFile }
       : plain;
@@ -254,16 +258,17 @@ const textFile = {
 };
 
 /** The id of a video that can be downloaded. */
-const finishedVideo = async (send: Send, key: string): Promise<string> => {
+/** Where its content is. */
+const finishedJob = async (send: Send, key: string, path: string, fields: object): Promise<string> => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const body = Buffer.from('{"model":"sluice/video","prompt":"/sim render=0s\\nA lock","duration":4}');
-  const created = await send({ method: 'POST', path: '/videos', headers, body });
+  const body = Buffer.from(JSON.stringify({ ...fields, prompt: '/sim render=0s\nA lock' }));
+  const created = await send({ method: 'POST', path, headers, body });
   const { id } = JSON.parse(created.body.toString()) as { id: string };
   await eventually(async () => {
-    const job = await send({ method: 'GET', path: `/videos/${id}`, headers, body: undefined });
+    const job = await send({ method: 'GET', path: `${path}/${id}`, headers, body: undefined });
     return (JSON.parse(job.body.toString()) as { status: string }).status === 'completed';
-  }, 'the video');
-  return id;
+  }, `the job of ${path}`);
+  return `${path}/${id}/content`;
 };
 
 /** What stands at and behind the recorder cannot change a usage event any more. */

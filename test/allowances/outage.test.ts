@@ -25,29 +25,30 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
     await service.stop();
   });
 
-  /** Processes with one clock, behind a network that can be cut; what is settled is billed at once. */
+  /** Processes with one clock, each behind a network that can be cut; what is settled is billed at once. */
   const open = async (count: number, limit: number, budget?: number) => {
-    const network = await openNetwork(Number(new URL(service.url).port));
+    const port = Number(new URL(service.url).port);
+    const networks = await Promise.all(Array.from({ length: count }, () => openNetwork(port)));
     const clock = new VirtualClock();
     let billed = 0;
     let recoveries = 0;
     let outages = 0;
     /** Outages of single processes that the test did not ask for: the machine was too slow. */
     let unexpected = 0;
-    const log = pino(
-      { level: 'info' },
-      {
-        write: (line: string) => {
-          if (/Redis recovered/.test(line)) recoveries++;
-          if (/Redis unavailable/.test(line)) outages++;
-          if (network.up && /timed out/.test(line)) unexpected++;
+    const logOf = (network: { readonly up: boolean }) =>
+      pino(
+        { level: 'info' },
+        {
+          write: (line: string) => {
+            if (/Redis recovered/.test(line)) recoveries++;
+            if (/Redis unavailable/.test(line)) outages++;
+            if (network.up && /timed out/.test(line)) unexpected++;
+          },
         },
-      },
-    );
+      );
     const prefix = `${randomBytes(6).toString('hex')}:`;
-    const processes = Array.from(
-      { length: count },
-      (_, index) =>
+    const processes = networks.map(
+      (network, index) =>
         new RedisAllowances(network.url, {
           process: `process${index}`,
           spent: async () => billed,
@@ -57,7 +58,7 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
           prefix,
           clock,
           patience,
-          log,
+          log: logOf(network),
         }),
     );
     const settle = async () => {
@@ -106,13 +107,13 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
       send,
       pass,
       cut: async () => {
-        network.cut();
+        for (const network of networks) network.cut();
         await delay(patience + 20);
         await settle();
       },
-      restore: async (empty: boolean) => {
+      restore: async (empty: boolean, which: readonly number[] = [...networks.keys()]) => {
         if (empty) await admin.flushall();
-        await network.restore(2 * count);
+        await Promise.all(which.map((process) => networks[process]?.restore(2)));
         await settle();
       },
       reunited: () =>
@@ -131,7 +132,7 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
         }),
       close: async () => {
         await Promise.all(processes.map((each) => each.close()));
-        await network.close();
+        await Promise.all(networks.map((network) => network.close()));
       },
     };
   };
@@ -156,6 +157,21 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
       t.equal(await group.send(process, 1, 50), 0, 'a Redis without data gets a report');
     await group.pass(minute);
     t.equal(await group.send(2, 1, 150), 120, 'and then one may have all');
+    t.ok(group.held());
+  });
+
+  await t.test('Redis is back, and one process has yet to report', async (t) => {
+    const group = await open(3, 60);
+    t.teardown(() => group.close());
+    for (const process of [0, 1, 2]) t.equal(await group.send(process, 1, 20), 20);
+    await group.cut();
+    await group.restore(true, [0, 1]);
+    await group.pass(2_000);
+    for (const process of [0, 1, 2]) t.equal(await group.send(process, 1, 50), 0);
+    await group.restore(false, [2]);
+    await group.pass(20_000);
+    await group.reunited();
+    for (const process of [0, 1, 2]) t.equal(await group.send(process, 1, 50), 0);
     t.ok(group.held());
   });
 

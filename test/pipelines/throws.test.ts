@@ -257,8 +257,7 @@ const textFile = {
   ),
 };
 
-/** The id of a video that can be downloaded. */
-/** Where its content is. */
+/** The path of a file that can be downloaded. */
 const finishedJob = async (send: Send, key: string, path: string, fields: object): Promise<string> => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const body = Buffer.from(JSON.stringify({ ...fields, prompt: '/sim render=0s\nA lock' }));

@@ -52,11 +52,6 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
   const loopDelay = monitorEventLoopDelay();
   loopDelay.enable();
   const starts: number[] = [];
-  /** A new primary is there; a gateway has started something by it. */
-  let elected = false;
-  let sharedAgain = false;
-  /** Starts by a gateway alone while another one had Redis again. */
-  let alone = 0;
   let spent = 0;
   const created = recordKinds.map(() => [] as string[]);
   /** When the last change of each kind was acknowledged, and when the first after `mark`. */
@@ -74,11 +69,7 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
   for (const admission of admissions)
     loop(async () => {
       const client = new Client(admission, asked, ({ kind }) => {
-        if (kind !== 'admitted') return;
-        starts.push(performance.now());
-        if (!elected) return;
-        if (admission.stats().shared) sharedAgain = true;
-        else if (sharedAgain) alone++;
+        if (kind === 'admitted') starts.push(performance.now());
       });
       if ((await client.result()) === 'admitted') client.release();
       await delay(5);
@@ -114,12 +105,8 @@ export const openLoad = async (redis: RedisSettings, options: LoadOptions) => {
     again,
     /** Of single gateways. */
     outages: () => outages,
-    alone: () => alone,
     /** Of this process, in which all gateways run. */
     longestStallMs: () => loopDelay.max / 1e6,
-    elected: () => {
-      elected = true;
-    },
     spent: () => spent,
     mark: () => {
       marked = performance.now();

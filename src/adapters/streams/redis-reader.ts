@@ -111,8 +111,8 @@ export class RedisReader implements Pausable {
 }
 
 /**
- * Its client has read on the gateway that died what that could not log any more: the last events follow what it has. One
- * that has exactly as many events as were logged has read the last ones.
+ * Its client read events on the gateway that died which never reached Redis: it still has to learn of the failure. One
+ * that has as many events as the log counts as a reader of its end.
  */
 export const missesLoss = ({ lostFrom, next }: StreamRecord, from: number): boolean =>
   lostFrom !== undefined && from > lostFrom && from !== next;

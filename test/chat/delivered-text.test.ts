@@ -17,9 +17,15 @@ t.test('what was added is what is taken', async (t) => {
     fc.constantFrom('', 'é', '\n', '"', '好', '👍🏽', '\ud83d', '\ude00', 'ÿ', 'Ā'),
   );
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+    fc.property(fc.array(piece, { maxLength: 40 }), fc.nat(30_000), fc.nat(40), (pieces, more, readAt) => {
+      // A part of them is long enough to be compressed once or several times.
+      const filler = 'The water rises. '.repeat(more / 17);
+      pieces.splice(pieces.length >> 1, 0, filler);
       const delivered = new DeliveredText();
-      for (const one of pieces) delivered.add(toJsonText(one));
+      pieces.forEach((one, index) => {
+        if (index === readAt) t.equal(delivered.read(), pieces.slice(0, index).join(''));
+        delivered.add(toJsonText(one));
+      });
       const { text, characters } = delivered.take();
       return (
         text === pieces.join('') &&

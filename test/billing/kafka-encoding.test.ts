@@ -1,0 +1,88 @@
+/** Tests that messages for Kafka are encoded as its library does it. */
+import { createRequire } from 'node:module';
+import fc from 'fast-check';
+import t from 'tap';
+import '../../src/adapters/events/kafka-corrections.ts';
+import { encodeProduction } from '../../src/adapters/events/kafka-encoding.ts';
+
+interface Encoded {
+  readonly buffer: Buffer;
+}
+
+interface Request {
+  encode(): Promise<Encoded>;
+}
+
+const library = createRequire(import.meta.url);
+const theirs = library('kafkajs/src/protocol/requests/produce/v7/request.js') as (of: object) => Request;
+const { protocol } = library('kafkajs/src/protocol/requests/produce/index.js') as {
+  protocol(of: { version: number }): (production: object) => { request: Request };
+};
+
+const now = 1_790_000_000_123;
+const clock = Date.now;
+t.before(() => {
+  Date.now = () => now;
+});
+t.teardown(() => {
+  Date.now = clock;
+});
+
+const text = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 300 }));
+const message = fc.record({ key: text, value: text });
+const batch = fc.record({
+  partition: fc.nat(),
+  firstSequence: fc.nat(),
+  messages: fc.oneof(
+    fc.array(message, { minLength: 1, maxLength: 20 }),
+    // Numbers of records beyond 63 and sizes beyond 8191 take more bytes.
+    fc.tuple(message, fc.integer({ min: 60, max: 200 })).map(([one, count]) => Array(count).fill(one)),
+    message.map(({ key, value }) => [{ key, value: value.repeat(2_000) }]),
+  ),
+});
+const production = fc.record({
+  acks: fc.constantFrom(-1, 0, 1),
+  timeout: fc.nat(),
+  compression: fc.constant(0),
+  producerId: fc.bigInt({ min: -1n, max: 2n ** 63n - 1n }).map(String),
+  producerEpoch: fc.nat(32_767),
+  topicData: fc.array(
+    fc.record({ topic: fc.string({ maxLength: 40 }), partitions: fc.array(batch, { maxLength: 3 }) }),
+    { maxLength: 3 },
+  ),
+});
+
+t.test('what is encoded has the bytes of the library', async () => {
+  await fc.assert(
+    fc.asyncProperty(production, async (one) => {
+      const expected = await theirs(one).encode();
+      return encodeProduction(one, now).equals(expected.buffer);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('what it cannot encode is left to the library', async (t) => {
+  const [plain] = fc.sample(
+    production.filter(({ topicData }) => topicData.length > 0),
+    1,
+  );
+  const withMessage = (one: object) => ({
+    ...plain,
+    topicData: [{ topic: 'usage', partitions: [{ partition: 0, firstSequence: 0, messages: [one] }] }],
+  });
+  for (const [what, one] of Object.entries({
+    'two strings': withMessage({ key: 'a', value: 'b' }),
+    headers: withMessage({ key: 'a', value: 'b', headers: { reason: 'why' } }),
+    'a time': withMessage({ key: 'a', value: 'b', timestamp: String(now - 5) }),
+    'no key': withMessage({ key: null, value: 'b' }),
+    bytes: withMessage({ key: 'a', value: Buffer.from('b') }),
+    'a transaction': { ...withMessage({ key: 'a', value: 'b' }), transactionalId: 'one' },
+    compression: { ...withMessage({ key: 'a', value: 'b' }), compression: 1 },
+  }))
+    for (const version of [3, 7]) {
+      const { request } = protocol({ version })(one);
+      const [ours, expected] = await Promise.all([request.encode(), theirs(one).encode()]);
+      t.ok(ours.buffer.equals(expected.buffer), `${what}, version ${version}`);
+    }
+});

@@ -142,7 +142,13 @@ end
 
 local commands = {}
 
--- started, starts in the window; waits, position; rateReached, wait, limit; or queueFull, wait
+-- Numbers as Lua prints them by itself have an exponent when they are large.
+local function word(kind, number, limit)
+  local text = string.format('%s=%.0f', kind, number)
+  return limit and (text .. '=' .. limit) or text
+end
+
+-- started=starts in the window; waits=position; rateReached=wait=limit; or queueFull=wait
 local function decide(id, concurrency, rate)
   local living, ahead = redis.call('ZCARD', alive), waiting()
   -- What was measured before the gate was empty no longer applies.
@@ -154,23 +160,23 @@ local function decide(id, concurrency, rate)
   local answer
   if ahead == 0 and living < concurrency then
     local wait = room(rate)
-    if wait > 0 then answer = { 'rateReached', wait, 'requests_per_minute' }
+    if wait > 0 then answer = word('rateReached', wait, 'requests_per_minute')
     else
       start(id, rate)
       redis.call('HSET', memo, 'moved', now, 'concurrency', concurrency, 'rate', rate, 'clock', now)
       keep()
       prune()
-      return { 'started', redis.call('LLEN', starts) }
+      return word('started', redis.call('LLEN', starts))
     end
-  elseif ahead >= math.min(queueLength, rate) then answer = { 'queueFull', estimate(concurrency, rate) }
+  elseif ahead >= math.min(queueLength, rate) then answer = word('queueFull', estimate(concurrency, rate))
   else
     local wait = room(rate - ahead)
-    if wait > queueUs then answer = { 'rateReached', wait, 'requests_per_minute' }
+    if wait > queueUs then answer = word('rateReached', wait, 'requests_per_minute')
     else
       redis.call('ZADD', queue, redis.call('HINCRBY', memo, 'counter', 1), id)
       redis.call('PEXPIRE', queue, lifeMs)
       redis.call('ZADD', alive, now + leaseUs, id)
-      answer = { 'waits', ahead + 1 }
+      answer = word('waits', ahead + 1)
     end
   end
   redis.call('HSET', memo, 'concurrency', concurrency, 'rate', rate, 'clock', now)
@@ -178,8 +184,9 @@ local function decide(id, concurrency, rate)
   return answer
 end
 
+-- Lists are one text each, words with spaces in between: a text is much cheaper to send and to read than an array.
 -- gate; concurrency, rate, epoch ('': unknown), ids -> of each id what `decide` says, or lost (the data, since that epoch)
-function commands.admit(concurrency, rate, epoch)
+function commands.admit(concurrency, rate, epoch, ids)
   local decisions, lost = {}, epoch ~= '' and redis.call('GET', epochKey) ~= epoch
   concurrency, rate = tonumber(concurrency), tonumber(rate)
   open(KEYS[2])
@@ -187,16 +194,18 @@ function commands.admit(concurrency, rate, epoch)
     follow()
     removeExpired()
   end
-  for i = 6, #ARGV do table.insert(decisions, lost and { 'lost' } or decide(ARGV[i], concurrency, rate)) end
-  return decisions
+  for id in string.gmatch(ids, '%S+') do
+    table.insert(decisions, lost and 'lost' or decide(id, concurrency, rate))
+  end
+  return table.concat(decisions, ' ')
 end
 
--- gate; of each: id, time held: removes runners and waiters. Repeating it has no effect.
-function commands.release()
+-- gate; id=time held: removes runners and waiters. Repeating it has no effect.
+function commands.release(releases)
   open(KEYS[2])
   local hold, moved = tonumber(redis.call('HGET', memo, 'hold')), false
-  for at = 3, #ARGV, 2 do
-    local id, held = ARGV[at], tonumber(ARGV[at + 1])
+  for id, text in string.gmatch(releases, '(%S+)=(%S+)') do
+    local held = tonumber(text)
     local waited = redis.call('ZREM', queue, id)
     if redis.call('ZREM', alive, id) == 1 and waited == 0 then
       hold = hold or held

@@ -34,12 +34,11 @@ export type Decision =
   | { readonly kind: 'queueFull'; readonly waitMs: number }
   | { readonly kind: 'lost' };
 
-type DecisionReply = [Decision['kind'], number, LimitKind];
-
-/** Requests of one gate that are decided together. */
-interface Asking {
-  readonly ids: string[];
-  readonly replies: Promise<readonly DecisionReply[]>;
+/** One of the two is called, once. */
+export interface Asker {
+  readonly id: string;
+  decided(decision: Decision): void;
+  failed(error: unknown): void;
 }
 
 /** Requests in one call, during which the server does nothing else. */
@@ -72,7 +71,7 @@ export class RedisGates {
   readonly #script: Script;
   readonly #processes: RedisProcesses;
   /** To be sent, by gate and limits. */
-  #asking = new Map<string, Asking>();
+  #asking = new Map<string, Asker[]>();
   /** Of messages to this process. */
   readonly channel: string;
   /** Of messages to all: how full windows are. */
@@ -105,16 +104,20 @@ export class RedisGates {
   }
 
   /** Requests of one gate in one turn of the event loop are decided in one call, in their order. */
-  async admit(id: string, request: AdmissionRequest): Promise<Decision> {
+  admit(asker: Asker, request: AdmissionRequest): void {
     const { concurrency, requests_per_minute } = request.limits;
     const key = `${this.gate(request)} ${concurrency} ${requests_per_minute}`;
-    let asking = this.#asking.get(key);
-    if (asking === undefined || asking.ids.length >= mostAsked) {
-      asking = this.#askSoon(request);
-      this.#asking.set(key, asking);
+    const others = this.#asking.get(key);
+    if (others !== undefined && others.length < mostAsked) {
+      others.push(asker);
+      return;
     }
-    const place = asking.ids.push(id) - 1;
-    return decisionOf((await asking.replies)[place]);
+    const askers = [asker];
+    this.#asking.set(key, askers);
+    this.atTurnEnd(() => {
+      this.#asking.clear();
+      void this.#decide(askers, request);
+    });
   }
 
   atTurnEnd(work: () => void): void {
@@ -123,8 +126,8 @@ export class RedisGates {
 
   /** All of one gate. */
   async release(releases: readonly [Release, ...Release[]]): Promise<void> {
-    const values = releases.flatMap(({ id, heldMs }) => [id, micro(heldMs)]);
-    await this.#run('release', [releases[0].request], ...values);
+    const words = releases.map(({ id, heldMs }) => `${id}=${micro(heldMs)}`);
+    await this.#run('release', [releases[0].request], words.join(' '));
   }
 
   /** Ends a wait unless the request was started meanwhile. */
@@ -172,17 +175,21 @@ export class RedisGates {
     return this.#connection.close();
   }
 
-  #askSoon(request: AdmissionRequest): Asking {
+  /** Resolves in any case; the askers are told. */
+  async #decide(askers: readonly Asker[], request: AdmissionRequest): Promise<void> {
     const { concurrency, requests_per_minute } = request.limits;
-    const ids: string[] = [];
-    const replies = new Promise<DecisionReply[]>((resolve) => {
-      this.atTurnEnd(() => {
-        this.#asking = new Map();
-        const epoch = this.#processes.epoch(partitionOf(request.subscription));
-        resolve(this.#run('admit', [request], concurrency, requests_per_minute, epoch, ...ids));
-      });
-    });
-    return { ids, replies };
+    const epoch = this.#processes.epoch(partitionOf(request.subscription));
+    const ids = askers.map(({ id }) => id).join(' ');
+    let words: string[];
+    try {
+      const reply = await this.#run<string>('admit', [request], concurrency, requests_per_minute, epoch, ids);
+      words = reply.split(' ');
+      if (words.length !== askers.length) throw new Error('Redis has not decided on every request.');
+    } catch (error) {
+      for (const asker of askers) asker.failed(error);
+      return;
+    }
+    for (const [place, asker] of askers.entries()) asker.decided(decisionOf(words[place] ?? ''));
   }
 
   /** Of one partition's requests. */
@@ -209,11 +216,10 @@ export class RedisGates {
   }
 }
 
-const decisionOf = (reply: DecisionReply | undefined): Decision => {
-  if (reply === undefined) throw new Error('Redis has not decided on every request.');
-  const [kind, number, limit] = reply;
-  if (kind === 'started') return { kind, starts: number };
+const decisionOf = (word: string): Decision => {
+  const [kind, number, limit] = word.split('=') as [Decision['kind'], string, LimitKind];
+  if (kind === 'started') return { kind, starts: Number(number) };
   if (kind === 'lost') return { kind };
-  if (kind === 'waits') return { kind, position: number };
-  return { kind, waitMs: number / 1000, limit };
+  if (kind === 'waits') return { kind, position: Number(number) };
+  return { kind, waitMs: Number(number) / 1000, limit };
 };

@@ -55,11 +55,12 @@ export class RedisRequests {
       this.#session.failed(error);
       if (lease.phase === 'asking' && lease.id === id) this.#askLocal(lease);
     };
-    this.#gates.admit(id, request).then((decision) => {
+    const decided = (decision: Decision): void => {
       this.#usage.repliedAt = this.#clock.now();
       if (decision.kind === 'lost') failed(dataLost());
       else this.#decided(lease, id, decision);
-    }, failed);
+    };
+    this.#gates.admit({ id, decided, failed }, request);
   }
 
   /** The client is gone. */

@@ -13,10 +13,6 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // A request passes through many small functions; with the default budget of 920 too few of them are inlined. With 2500
 // embeddings took 8 % longer.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=2000');
-// What survives a young collection, mostly usage events, fills the old generation until the next full one. By default that
-// may wait until it is four times as large as what is alive: 1,000 streams right after unpaced load then took 194 to 204 MB
-// instead of 139 to 155. No difference in CPU time was seen.
-setFlagsFromString('--heap-growing-percent=40');
 // Full collections drop the code of functions that have not run for a while. After a quiet minute that was nearly all of
 // it, and a request took twice the CPU time until it was compiled again.
 setFlagsFromString('--no-flush-bytecode');

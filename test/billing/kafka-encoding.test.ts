@@ -1,9 +1,11 @@
-/** Tests that messages for Kafka are encoded as its library does it. */
+/** Tests that messages for Kafka are encoded and partitioned as its library does it. */
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
+import kafkajs from 'kafkajs';
 import t from 'tap';
 import '../../src/adapters/events/kafka-corrections.ts';
-import { encodeProduction } from '../../src/adapters/events/kafka-encoding.ts';
+import { encodeProduceRequest } from '../../src/adapters/events/kafka-encoding.ts';
+import { cachingPartitioner } from '../../src/adapters/events/kafka-producer.ts';
 
 interface Encoded {
   readonly buffer: Buffer;
@@ -16,7 +18,7 @@ interface Request {
 const library = createRequire(import.meta.url);
 const theirs = library('kafkajs/src/protocol/requests/produce/v7/request.js') as (of: object) => Request;
 const { protocol } = library('kafkajs/src/protocol/requests/produce/index.js') as {
-  protocol(of: { version: number }): (production: object) => { request: Request };
+  protocol(of: { version: number }): (options: object) => { request: Request };
 };
 
 const now = 1_790_000_000_123;
@@ -40,7 +42,7 @@ const batch = fc.record({
     message.map(({ key, value }) => [{ key, value: value.repeat(2_000) }]),
   ),
 });
-const production = fc.record({
+const produceRequest = fc.record({
   acks: fc.constantFrom(-1, 0, 1),
   timeout: fc.nat(),
   compression: fc.constant(0),
@@ -54,9 +56,9 @@ const production = fc.record({
 
 t.test('what is encoded has the bytes of the library', async () => {
   await fc.assert(
-    fc.asyncProperty(production, async (one) => {
+    fc.asyncProperty(produceRequest, async (one) => {
       const expected = await theirs(one).encode();
-      return encodeProduction(one, now).equals(expected.buffer);
+      return encodeProduceRequest(one, now).equals(expected.buffer);
     }),
     { numRuns: 300 },
   );
@@ -64,7 +66,7 @@ t.test('what is encoded has the bytes of the library', async () => {
 
 t.test('what it cannot encode is left to the library', async (t) => {
   const [plain] = fc.sample(
-    production.filter(({ topicData }) => topicData.length > 0),
+    produceRequest.filter(({ topicData }) => topicData.length > 0),
     1,
   );
   const withMessage = (one: object) => ({
@@ -85,4 +87,23 @@ t.test('what it cannot encode is left to the library', async (t) => {
       const [ours, expected] = await Promise.all([request.encode(), theirs(one).encode()]);
       t.ok(ours.buffer.equals(expected.buffer), `${what}, version ${version}`);
     }
+});
+
+t.test('keys go to the partitions of the library, also when their number changes', async (t) => {
+  const [ours, expected] = [cachingPartitioner(), kafkajs.Partitioners.DefaultPartitioner()];
+  const sent = (partitions: number, message: { key: string | null; value: string; partition?: number }) => ({
+    topic: 'usage',
+    message,
+    partitionMetadata: Array.from({ length: partitions }, (_, partitionId) => ({
+      ...{ partitionErrorCode: 0, partitionId, leader: 1, replicas: [1], isr: [1] },
+    })),
+  });
+  const wrong: string[] = [];
+  for (const partitions of [6, 24, 6])
+    for (let number = 0; number < 12_000; number++) {
+      const one = sent(partitions, { key: `sub_${number % 10_500}`, value: '' });
+      if (ours(one) !== expected(one)) wrong.push(`${partitions}: ${one.message.key}`);
+    }
+  t.strictSame(wrong, [], 'beyond what is cached, too');
+  t.equal(ours(sent(6, { key: 'sub_1', value: '', partition: 5 })), 5, 'a chosen one');
 });

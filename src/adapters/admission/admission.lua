@@ -142,8 +142,8 @@ end
 
 local commands = {}
 
--- Numbers as Lua prints them by itself have an exponent when they are large.
-local function word(kind, number, limit)
+-- Numbers are whole: an estimate has a fraction.
+local function reply(kind, number, limit)
   local text = string.format('%s=%.0f', kind, number)
   return limit and (text .. '=' .. limit) or text
 end
@@ -160,23 +160,23 @@ local function decide(id, concurrency, rate)
   local answer
   if ahead == 0 and living < concurrency then
     local wait = room(rate)
-    if wait > 0 then answer = word('rateReached', wait, 'requests_per_minute')
+    if wait > 0 then answer = reply('rateReached', wait, 'requests_per_minute')
     else
       start(id, rate)
       redis.call('HSET', memo, 'moved', now, 'concurrency', concurrency, 'rate', rate, 'clock', now)
       keep()
       prune()
-      return word('started', redis.call('LLEN', starts))
+      return reply('started', redis.call('LLEN', starts))
     end
-  elseif ahead >= math.min(queueLength, rate) then answer = word('queueFull', estimate(concurrency, rate))
+  elseif ahead >= math.min(queueLength, rate) then answer = reply('queueFull', estimate(concurrency, rate))
   else
     local wait = room(rate - ahead)
-    if wait > queueUs then answer = word('rateReached', wait, 'requests_per_minute')
+    if wait > queueUs then answer = reply('rateReached', wait, 'requests_per_minute')
     else
       redis.call('ZADD', queue, redis.call('HINCRBY', memo, 'counter', 1), id)
       redis.call('PEXPIRE', queue, lifeMs)
       redis.call('ZADD', alive, now + leaseUs, id)
-      answer = word('waits', ahead + 1)
+      answer = reply('waits', ahead + 1)
     end
   end
   redis.call('HSET', memo, 'concurrency', concurrency, 'rate', rate, 'clock', now)

@@ -115,7 +115,7 @@ export class RedisGates {
     const askers = [asker];
     this.#asking.set(key, askers);
     this.atTurnEnd(() => {
-      this.#asking.clear();
+      this.#asking = new Map();
       void this.#decide(askers, request);
     });
   }
@@ -175,7 +175,7 @@ export class RedisGates {
     return this.#connection.close();
   }
 
-  /** Resolves in any case; the askers are told. */
+  /** Each asker gets its decision, or the error of the call. */
   async #decide(askers: readonly Asker[], request: AdmissionRequest): Promise<void> {
     const { concurrency, requests_per_minute } = request.limits;
     const epoch = this.#processes.epoch(partitionOf(request.subscription));

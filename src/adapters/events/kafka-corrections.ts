@@ -1,7 +1,7 @@
 /** Three corrections of kafkajs 2.2.4, imported for their effect: it would occupy the process for nothing. */
 import { createRequire } from 'node:module';
 import type { Message } from 'kafkajs';
-import { encodeProduction, type Production } from './kafka-encoding.ts';
+import { encodeProduceRequest, type ProduceRequest } from './kafka-encoding.ts';
 
 interface Runner {
   readonly running: boolean;
@@ -14,7 +14,7 @@ interface RequestQueue {
 }
 
 /** What the library is to encode; ours cannot do all of it. */
-interface AnyProduction extends Omit<Production, 'topicData'> {
+interface AnyProduceRequest extends Omit<ProduceRequest, 'topicData'> {
   readonly compression: number;
   readonly transactionalId?: string;
   readonly topicData: readonly {
@@ -23,7 +23,7 @@ interface AnyProduction extends Omit<Production, 'topicData'> {
 }
 
 interface Produce {
-  protocol(of: { version: number }): (production: AnyProduction) => { request: object; response: object };
+  protocol(of: { version: number }): (options: AnyProduceRequest) => { request: object; response: object };
 }
 
 const library = createRequire(import.meta.url);
@@ -51,21 +51,21 @@ queue.scheduleCheckPendingRequests = function () {
 produce.protocol = ({ version }) => {
   const prepare = protocol({ version });
   if (version < 3) return prepare;
-  return (production) => {
-    const prepared = prepare(production);
-    if (!isPlain(production)) return prepared;
+  return (options) => {
+    const prepared = prepare(options);
+    if (!isPlain(options)) return prepared;
     const encode = async () => {
-      const bytes = encodeProduction(production, Date.now());
+      const bytes = encodeProduceRequest(options, Date.now());
       return { buf: bytes, buffer: bytes }; // what the library reads of its own encoder
     };
     return { ...prepared, request: { ...prepared.request, encode } };
   };
 };
 
-const isPlain = (production: AnyProduction): production is AnyProduction & Production =>
-  production.compression === 0 &&
-  production.transactionalId === undefined &&
-  production.topicData.every(({ partitions }) =>
+const isPlain = (options: AnyProduceRequest): options is AnyProduceRequest & ProduceRequest =>
+  options.compression === 0 &&
+  options.transactionalId === undefined &&
+  options.topicData.every(({ partitions }) =>
     partitions.every(({ messages }) => messages.every(isPlainMessage)),
   );
 

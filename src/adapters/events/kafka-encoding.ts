@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 
 /** What kafkajs passes to its encoder of produce requests, as far as it is used here. */
-export interface Production {
+export interface ProduceRequest {
   readonly acks: number;
   readonly timeout: number;
   readonly producerId: { toString(): string };
@@ -28,36 +28,36 @@ const crc32C = createRequire(import.meta.url)('kafkajs/src/protocol/recordBatch/
   bytes: Buffer,
 ) => number;
 
-/** Bytes of a batch before its records, and of those the ones that its length and its checksum do not cover. */
+/** Bytes of a batch before its records; where in them its length and its checksum are, which cover what follows them. */
 const batchHeader = 61;
-const beforeLength = 12;
-const beforeChecked = 21;
+const lengthAt = 8;
+const checksumAt = 17;
 /** The most that a record has beside its key and value, a topic or partition beside what is in it, a request at its start. */
 const mostOverhead = 32;
 
-/** A request body of versions 3 to 7. */
-export const encodeProduction = (production: Production, now: number): Buffer => {
-  const writer = new Writer(mostBytes(production));
+/** The body of a produce request, versions 3 to 7. */
+export const encodeProduceRequest = (request: ProduceRequest, now: number): Buffer => {
+  const writer = new Writer(mostBytes(request));
   writer.int16(-1); // no transaction
-  writer.int16(production.acks);
-  writer.int32(production.timeout);
-  writer.int32(production.topicData.length);
-  for (const { topic, partitions } of production.topicData) {
+  writer.int16(request.acks);
+  writer.int32(request.timeout);
+  writer.int32(request.topicData.length);
+  for (const { topic, partitions } of request.topicData) {
     writer.int16(Buffer.byteLength(topic));
     writer.text(topic);
     writer.int32(partitions.length);
     for (const batch of partitions) {
       writer.int32(batch.partition);
-      const lengthAt = writer.at;
+      const sizeAt = writer.at;
       writer.int32(0);
-      writeBatch(writer, production, batch, now);
-      writer.bytes.writeInt32BE(writer.at - lengthAt - 4, lengthAt);
+      writeBatch(writer, request, batch, now);
+      writer.bytes.writeInt32BE(writer.at - sizeAt - 4, sizeAt);
     }
   }
   return writer.bytes.subarray(0, writer.at);
 };
 
-const writeBatch = (writer: Writer, production: Production, batch: Batch, now: number): void => {
+const writeBatch = (writer: Writer, request: ProduceRequest, batch: Batch, now: number): void => {
   const { bytes, at: start } = writer;
   const { messages } = batch;
   writer.int64(0n); // offset, which the broker assigns
@@ -69,13 +69,14 @@ const writeBatch = (writer: Writer, production: Production, batch: Batch, now: n
   writer.int32(messages.length - 1);
   writer.int64(BigInt(now));
   writer.int64(BigInt(now));
-  writer.int64(BigInt(production.producerId.toString()));
-  writer.int16(production.producerEpoch);
+  writer.int64(BigInt(request.producerId.toString()));
+  writer.int16(request.producerEpoch);
   writer.int32(batch.firstSequence);
   writer.int32(messages.length);
   for (const [index, message] of messages.entries()) writeRecord(writer, message, index);
-  bytes.writeInt32BE(writer.at - start - beforeLength, start + 8);
-  bytes.writeUInt32BE(crc32C(bytes.subarray(start + beforeChecked, writer.at)), start + 17);
+  bytes.writeInt32BE(writer.at - start - lengthAt - 4, start + lengthAt);
+  const checked = bytes.subarray(start + checksumAt + 4, writer.at);
+  bytes.writeUInt32BE(crc32C(checked), start + checksumAt);
 };
 
 const writeRecord = (writer: Writer, { key, value }: EncodableMessage, index: number): void => {
@@ -93,7 +94,7 @@ const writeRecord = (writer: Writer, { key, value }: EncodableMessage, index: nu
   writer.int8(0); // headers
 };
 
-const mostBytes = ({ topicData }: Production): number => {
+const mostBytes = ({ topicData }: ProduceRequest): number => {
   let most = mostOverhead;
   for (const { topic, partitions } of topicData) {
     most += mostOverhead + Buffer.byteLength(topic);

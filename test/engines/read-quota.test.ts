@@ -1,45 +1,75 @@
-/** Tests that large reads share a quota per tick while small reads never wait. */
+/** Tests that large reads share the time of a tick while small reads never wait. */
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { ReadQuota } from '../../src/engines/http1/read-quota.ts';
 
 const kilobytes = 1024;
 
-t.test('small reads are not counted', async (t) => {
-  const quota = new ReadQuota();
-  const reader = { continueReading: () => t.fail('it never waited') };
-  for (let n = 0; n < 1000; n++) t.equal(quota.take(8 * kilobytes, reader), true);
-  await setImmediate();
-});
+/** A quota whose clock only moves by what its reads take. */
+const quotaWithClock = () => {
+  let now = 0;
+  const quota = new ReadQuota(() => now);
+  const read = (
+    reader: { continueReading(): void },
+    milliseconds: number,
+    bytes = 64 * kilobytes,
+  ): boolean => {
+    now += milliseconds;
+    return quota.take(bytes, reader);
+  };
+  return { quota, read };
+};
 
-t.test('past the quota of a tick readers wait, and continue in order, some per tick', async (t) => {
-  const quota = new ReadQuota();
+const readersThatNote = (count: number) => {
   const going: number[] = [];
-  const readers = Array.from({ length: 40 }, (_, index) => ({
+  const readers = Array.from({ length: count }, (_, index) => ({
     continueReading: () => void going.push(index),
   }));
-  const allowed = readers.map((reader) => quota.take(64 * kilobytes, reader));
-  t.equal(allowed.filter(Boolean).length, 15, 'a megabyte is 16 reads, the last of which is one too many');
-  t.equal(quota.isWaiting(readers[20] ?? { continueReading: () => undefined }), true);
-  quota.leave(readers[20] ?? { continueReading: () => undefined });
+  const at = (index: number): (typeof readers)[0] => {
+    const reader = readers[index];
+    if (reader === undefined) throw new Error(`There is no reader ${index}.`);
+    return reader;
+  };
+  return { going, readers, at };
+};
 
+t.test('small reads are not counted', async (t) => {
+  const { read } = quotaWithClock();
+  const reader = { continueReading: () => t.fail('it never waited') };
+  for (let n = 0; n < 1000; n++) t.equal(read(reader, 0.1, 500), true);
   await setImmediate();
-  t.strictSame(going, [15, 16, 17, 18, 19, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]);
-  await setImmediate();
-  t.strictSame(going.slice(16), [32, 33, 34, 35, 36, 37, 38, 39]);
-  t.equal(quota.take(64 * kilobytes, { continueReading: () => t.fail('there is room again') }), true);
 });
 
-t.test('one reader alone waits as well, in every tick that it exceeds the quota', async (t) => {
-  const quota = new ReadQuota();
-  let going = 0;
-  const reader = { continueReading: () => void going++ };
+t.test('past the time of a tick readers wait, and continue in order, some per tick', async (t) => {
+  const { quota, read } = quotaWithClock();
+  const { going, readers, at } = readersThatNote(10);
+  const allowed = readers.map((reader) => read(reader, 0.2));
+  t.equal(allowed.filter(Boolean).length, 3, 'the first, and two in the half millisecond after it');
+  t.equal(quota.isWaiting(at(5)), true);
+  quota.leave(at(5));
+
+  await setImmediate();
+  t.strictSame(going, [3, 4, 6], 'as many as there was time for');
+  for (const index of going) t.equal(read(at(index), 0.2), index !== 6);
+  await setImmediate();
+  t.strictSame(going.slice(3), [7, 8]);
+  await setImmediate();
+  await setImmediate();
+  t.strictSame(going.slice(5), [9, 6], 'one that has read goes behind those that wait');
+  t.equal(read({ continueReading: () => t.fail('there is time again') }, 0), true);
+});
+
+t.test('a reader that takes longer than a tick still continues in the next', async (t) => {
+  const { quota, read } = quotaWithClock();
+  const { going, at } = readersThatNote(2);
+  const [first, second] = [at(0), at(1)];
+  t.equal(read(first, 100), true, 'the first of a tick begins its time');
   for (let turn = 1; turn <= 3; turn++) {
-    t.equal(quota.take(1000 * kilobytes, reader), true);
-    t.equal(quota.take(64 * kilobytes, reader), false);
-    t.equal(quota.isWaiting(reader), true);
+    t.equal(read(second, 1), false);
+    t.equal(quota.isWaiting(second), true);
     await setImmediate();
-    t.equal(going, turn);
-    t.equal(quota.isWaiting(reader), false);
+    t.equal(going.length, turn);
+    t.equal(quota.isWaiting(second), false);
+    t.equal(read(first, 1), true);
   }
 });

@@ -3,6 +3,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, stat
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'libsql';
+import { Checkpoints } from './sqlite-checkpoints.ts';
 
 /** What may be bound. Nothing else: the library ends the process on a boolean, and on a Buffer that is not in an array. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
@@ -14,14 +15,18 @@ export type Row = readonly unknown[];
 const openPatience = 5_000;
 /** How long a statement blocks the event loop for another process's write; past that the caller decides. */
 const statementPatience = 20;
+/** Pages of 4 KB in the write-ahead log after which a commit copies them itself, should checkpoints not keep up. */
+const longestLog = 16_000;
 
 export class Sqlite {
   readonly #database: Database.Database;
+  readonly #checkpoints: Checkpoints;
   readonly #statements = new Map<string, Database.Statement<unknown[]>>();
   #open = true;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database.Database, file: string) {
     this.#database = database;
+    this.#checkpoints = new Checkpoints(file);
   }
 
   get<R extends Row>(sql: string, values: readonly SqlValue[] = []): R | undefined {
@@ -34,7 +39,9 @@ export class Sqlite {
 
   /** Gives the number of rows changed. */
   run(sql: string, values: readonly SqlValue[] = []): number {
-    return this.#statement(sql).run(values).changes;
+    const { changes } = this.#statement(sql).run(values);
+    if (changes > 0) this.#checkpoints.written();
+    return changes;
   }
 
   /** One write at a time over all processes: nothing read inside can change before the end. */
@@ -64,6 +71,7 @@ export class Sqlite {
     if (!this.#open) return;
     this.#open = false;
     this.#statements.clear();
+    this.#checkpoints.close();
     this.#database.close();
   }
 
@@ -115,9 +123,10 @@ export const openSqlite = (file: string, schema: string): Sqlite => {
   makeFile(file);
   try {
     const database = connect(file);
-    const sqlite = new Sqlite(database);
+    const sqlite = new Sqlite(database, file);
     createTables(database, sqlite, schema);
     database.exec(`PRAGMA busy_timeout = ${statementPatience}`);
+    database.exec(`PRAGMA wal_autocheckpoint = ${longestLog}`);
     return sqlite;
   } catch (error) {
     throw new Error(openFailure(file, error), { cause: error });

@@ -87,6 +87,13 @@ export const bounds: readonly Bound[] = [
   times('CPU per non-streamed request', { scenario: 'whole', metric: perRequest, to: 'floor', limit: 1.4 }),
   times('CPU per chunk, paced', { scenario: 'paced200', metric: perChunk, to: 'floor', limit: 1.35 }),
   times('CPU per chunk, fast', { scenario: 'fast', metric: perChunk, to: 'floor', limit: 1.6 }),
+  times('first token of unpaced streams, p50', {
+    scenario: 'fast',
+    metric: 'first_token_p50_ms',
+    to: 'floor',
+    limit: 1,
+    aim: 0.5,
+  }),
   times('CPU per embeddings request', {
     scenario: 'embeddings',
     metric: perRequest,

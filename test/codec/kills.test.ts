@@ -111,9 +111,12 @@ t.test('a conversion that takes long gives way to short ones', linux, async (t) 
   const codec = createCodec();
   const long = codec.convert(NEVER, samples, new Backpressure()).subscribe({ error: () => undefined });
   const [program = 0] = await eventually(() => ffmpegs().length > 0 && ffmpegs(), 'it runs');
-  const first = getPriority(program);
+  // By the time that it is found here, it may have given way already; it begins as what starts it.
+  t.strictSame(
+    spawners().map((spawner) => getPriority(spawner)),
+    [5],
+  );
   await eventually(() => getPriority(program) === 12, 'it has a lower priority');
-  t.ok(first < 12);
   const session = `/proc/${program}/autogroup`;
   if (existsSync(session))
     await eventually(() => readFileSync(session, 'latin1').endsWith(' nice 12\n'), 'its session, too');

@@ -1,14 +1,15 @@
 /** The Offload port: large JSON, token counts and documents on worker threads. */
 import { availableParallelism } from 'node:os';
 import { fail } from '../errors.ts';
-import type { DocumentSource, Offload, SplitText } from '../ports/offload.ts';
+import type { Base64 } from '../ports/media.ts';
+import type { Offload, SplitText } from '../ports/offload.ts';
 import { ownWork, type Shared } from '../ports/shared.ts';
 import type { DocumentBounds } from './document-bounds.ts';
 import { endingOf } from './ending.ts';
 import type { JsonBounds } from './json-scan.ts';
 import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
 import { type ProcessLimits, WorkerFailure } from './pool-worker.ts';
-import type { Outcome, Task } from './task.ts';
+import type { DocumentTask, Outcome, Task } from './task.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 export interface OffloadOptions extends Partial<PoolOptions> {
@@ -19,6 +20,9 @@ export interface OffloadOptions extends Partial<PoolOptions> {
   /** Characters that may be counted at once. */
   readonly maxCounted?: number;
 }
+
+/** The payload of a document is sent beside it. */
+type SentTask = Exclude<Task, DocumentTask> | Omit<DocumentTask, 'payload'>;
 
 const mebibyte = 1024 * 1024;
 
@@ -69,7 +73,7 @@ export const createOffload = (options: OffloadOptions = {}): Offload & Shared<Of
   const processes = new Pool({ ...settings, start: (worker) => new WorkerProcess(worker) });
   const limits = { ...timeouts, ...options.timeouts };
 
-  const run = async (task: Task, job: Omit<PoolJob, 'task'>, signal?: AbortSignal) => {
+  const run = async (task: SentTask, job: Omit<PoolJob, 'task'>, signal?: AbortSignal) => {
     try {
       const pool = task.type === 'document' ? processes : threads;
       return resultOf((await pool.run({ ...job, task }, signal)) as Outcome);
@@ -102,7 +106,9 @@ export const createOffload = (options: OffloadOptions = {}): Offload & Shared<Of
         return (await quick({ type: 'cut', texts, tokenizer, limit }, length, signal)) as readonly string[];
       },
       documentText: async (document, filename, { maxCharacters, signal } = {}) => {
-        const { source, bytes } = sendable(document);
+        const isBase64 = !(document instanceof Uint8Array);
+        const payload = isBase64 ? bytesOf(document.base64) : document;
+        const bytes = payload.length;
         const bounds = {
           ...documentBounds,
           ...options.documents,
@@ -112,10 +118,11 @@ export const createOffload = (options: OffloadOptions = {}): Offload & Shared<Of
           subscription,
           bytes,
           transfer: [],
+          payload,
           timeout: limits.document,
           process: documentLimits(bytes),
         };
-        return String(await run({ type: 'document', source, filename, bounds }, job, signal));
+        return String(await run({ type: 'document', isBase64, filename, bounds }, job, signal));
       },
       textEncoding: async ({ sample, wide }, signal) => {
         const found = await quick({ type: 'encoding', sample, wide }, sample.length, signal);
@@ -168,8 +175,5 @@ const owned = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => {
     : new Uint8Array(bytes);
 };
 
-const sendable = (document: DocumentSource) => {
-  if (document instanceof Uint8Array) return { source: document, bytes: document.length };
-  const { base64 } = document;
-  return { source: { base64 }, bytes: base64.length };
-};
+const bytesOf = (base64: Base64): Uint8Array =>
+  typeof base64 === 'string' ? Buffer.from(base64, 'latin1') : base64;

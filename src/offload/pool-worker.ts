@@ -4,6 +4,11 @@ export interface Job {
   readonly task: unknown;
   /** Buffers of the task that move to the worker. */
   readonly transfer: readonly ArrayBuffer[];
+  /**
+   * Bytes for a worker that has a process to itself, which finds them as `payload` of the task. They go through a pipe: a
+   * message would be copied on the event loop, a millisecond per megabyte.
+   */
+  readonly payload?: Uint8Array;
   /** Milliseconds it may run. */
   readonly timeout: number;
   /** Of a worker that has a process to itself: what this may take meanwhile. */

@@ -4,6 +4,15 @@ import type { SplitRules, TextWindow } from '../ports/offload.ts';
 import type { DocumentBounds } from './document-bounds.ts';
 import type { JsonBounds } from './json-scan.ts';
 
+export interface DocumentTask {
+  readonly type: 'document';
+  /** The document, or its base64. */
+  readonly payload: Uint8Array;
+  readonly isBase64: boolean;
+  readonly filename: string;
+  readonly bounds: DocumentBounds;
+}
+
 export type Task =
   | {
       readonly type: 'json';
@@ -18,12 +27,7 @@ export type Task =
       readonly tokenizer: string;
       readonly limit: number;
     }
-  | {
-      readonly type: 'document';
-      readonly source: Uint8Array | { readonly base64: string | Uint8Array };
-      readonly filename: string;
-      readonly bounds: DocumentBounds;
-    }
+  | DocumentTask
   | { readonly type: 'encoding'; readonly sample: Uint8Array; readonly wide: boolean }
   | {
       readonly type: 'split';

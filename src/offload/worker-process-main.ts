@@ -9,14 +9,33 @@ const niceness = 10;
 
 let thread: Thread | undefined;
 
-const run = async ({ entry, heapMegabytes, ...job }: Assignment): Promise<Report> => {
+const run = async ({ entry, heapMegabytes, payloadBytes, ...job }: Assignment): Promise<Report> => {
   thread ??= new Thread({ entry: new URL(entry), heapMegabytes, onEnd: () => undefined });
   try {
-    return { outcome: await thread.run({ ...job, transfer: [] }) };
+    const payload = await receive(payloadBytes);
+    const task = { ...(job.task as object), payload };
+    return { outcome: await thread.run({ ...job, task, transfer: [payload.buffer] }) };
   } catch (reason) {
     // The gateway ends this process next.
     return { failed: reason instanceof WorkerFailure ? reason.reason : 'crash' };
   }
+};
+
+/** The next bytes of the standard input: the gateway sends those of one task at a time. */
+const receive = async (length: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const payload = new Uint8Array(length);
+  if (length === 0) return payload;
+  return new Promise((resolve) => {
+    let received = 0;
+    const take = (piece: Buffer): void => {
+      payload.set(piece, received);
+      received += piece.length;
+      if (received < length) return;
+      process.stdin.off('data', take).pause();
+      resolve(payload);
+    };
+    process.stdin.on('data', take).resume();
+  });
 };
 
 setPriority(niceness);

@@ -1,12 +1,14 @@
 /** A worker in a process of its own: what a stranger's file makes it take is counted by itself, and ends with it. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type EndReason, type Job, type Worker, WorkerFailure, type WorkerOptions } from './pool-worker.ts';
 
-/** To the process: one task. */
-export interface Assignment extends Omit<Job, 'transfer'> {
+/** To the process: one task, and how many bytes of it follow on its standard input. */
+export interface Assignment extends Omit<Job, 'transfer' | 'payload'> {
   readonly entry: string;
   readonly heapMegabytes: number;
+  readonly payloadBytes: number;
 }
 
 /** From the process: its outcome, or why there is none. */
@@ -33,12 +35,14 @@ export class WorkerProcess implements Worker {
       // It needs to know nothing of this process, nor what it was started with.
       env: {},
       execArgv: loader,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['pipe', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });
     this.#setRef('unref');
     this.#process.on('message', (report: Report) => this.#running?.report(report));
     this.#process.on('error', (error) => this.#end('crash', error));
+    // A process that has ended reads no more: its exit settles what it ran.
+    this.#process.stdin?.on('error', () => undefined);
     this.#exited = new Promise((resolve) => {
       const over = (code: number | null, signal?: string | null) => {
         this.#end('crash', new Error(`it exited with ${signal ?? code}`));
@@ -57,7 +61,7 @@ export class WorkerProcess implements Worker {
     return this.#ended;
   }
 
-  run({ task, timeout, process: limits }: Job): Promise<unknown> {
+  run({ task, timeout, payload = nothing, process: limits }: Job): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const clock = setTimeout(() => this.end('timeout'), timeout + unresponsiveMs);
       const stop = () => {
@@ -83,10 +87,12 @@ export class WorkerProcess implements Worker {
         timeout,
         entry: entry.href,
         heapMegabytes,
+        payloadBytes: payload.length,
         ...(limits !== undefined && { process: limits }),
       };
       // What cannot be sent is settled by the end of the process.
       this.#process.send(assignment, (error) => error && this.#end('crash', error));
+      if (payload.length > 0) this.#process.stdin?.write(payload);
     });
   }
 
@@ -106,9 +112,11 @@ export class WorkerProcess implements Worker {
   #setRef(word: 'ref' | 'unref'): void {
     this.#process[word]();
     this.#process.channel?.[word]();
+    if (this.#process.stdin instanceof Socket) this.#process.stdin[word]();
   }
 }
 
+const nothing = new Uint8Array();
 /** TypeScript sources need a loader. */
 const isSource = import.meta.url.endsWith('.ts');
 const script = fileURLToPath(

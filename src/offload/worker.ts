@@ -24,7 +24,9 @@ const perform = async (task: Task): Promise<Result> => {
     }
     case 'document': {
       const { documentText } = await import('./document-text.ts');
-      return { value: await documentText(task.source, task.filename, task.bounds), buffers: [] };
+      const { payload, isBase64, filename, bounds } = task;
+      const source = isBase64 ? { base64: payload } : payload;
+      return { value: await documentText(source, filename, bounds), buffers: [] };
     }
     case 'encoding': {
       const { detectEncoding } = await import('./detect-encoding.ts');

@@ -1,8 +1,10 @@
 /** A worker thread that does what a test tells it: answers, waits at a gate, or comes to grief in a chosen way. */
+import { createHash } from 'node:crypto';
 import { parentPort, threadId } from 'node:worker_threads';
 
 const deeds = {
   name: () => parentPort.postMessage(threadId),
+  hash: ({ payload }) => parentPort.postMessage(createHash('sha256').update(payload).digest('hex')),
   wait: ({ gate }) => {
     Atomics.add(gate, 1, 1);
     Atomics.wait(gate, 0, 0);

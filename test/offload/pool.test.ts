@@ -1,5 +1,7 @@
 /** Tests the thread pool: tasks that hang, crash, exhaust memory, are aborted or exceed the queue. */
+
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { ApiError } from '../../src/errors.ts';
@@ -10,7 +12,7 @@ import { eventually, patiently } from '../eventually.ts';
 
 /** Commands of `odd-worker.mjs`. */
 type OddTask =
-  | { readonly do: 'name' | 'hang' | 'exit' | 'throw' | 'fill heap' | 'fill buffers' }
+  | { readonly do: 'name' | 'hash' | 'hang' | 'exit' | 'throw' | 'fill heap' | 'fill buffers' }
   | { readonly do: 'wait'; readonly gate: Int32Array };
 
 const options: PoolOptions = {
@@ -199,6 +201,22 @@ t.test('a worker process: its own memory is counted, and what it takes ends with
     t.type(await pool.run(name), 'number', 'the next has another process');
   }
   t.ok(process.memoryUsage.rss() - before < 64 * 1024 * 1024, 'nothing of it was taken here');
+});
+
+t.test('a worker process gets the payload of each task, whatever its size', async (t) => {
+  const pool = poolFor(t, { workers: 1, start: (worker) => new WorkerProcess(worker) });
+  for (const length of [20_000_000, 0, 1, 65_536, 3_000_001]) {
+    const payload = Buffer.alloc(length, 'every byte counts');
+    const hash = createHash('sha256').update(payload).digest('hex');
+    t.equal(await pool.run(job({ do: 'hash' }, { payload })), hash);
+  }
+  const payload = Buffer.alloc(20_000_000);
+  t.equal(await reasonOf(pool.run(job({ do: 'exit' }, { payload }))), 'crash');
+  const stopping = new AbortController();
+  const stopped = t.rejects(pool.run(job({ do: 'hash' }, { payload }), stopping.signal));
+  stopping.abort();
+  await stopped;
+  t.type(await pool.run(name), 'number', 'the next has another process');
 });
 
 t.test('an idle thread ends', async (t) => {

@@ -1,10 +1,9 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --initial-heap-size=80 --v8-pool-size=2
+#!/usr/bin/env -S node --max-semi-space-size=8 --v8-pool-size=2
 import { setFlagsFromString } from 'node:v8';
 import './build-if-stale.mjs';
 
 // The flags of the first line can only be set there, by `npm start` and in the Dockerfile: half the usual young generation
-// and half the usual threads cost no CPU time, and save 20 MB. V8 counts Buffers when it decides on full collections, and
-// from a heap of 30 MB it allows little growth: with large bodies it ran twelve a second. Below 80 MB it runs none.
+// and half the usual threads cost no CPU time, and save 20 MB.
 
 // Little survives a young collection: one thread copies it cheaper than five, and the other cores run other gateways.
 setFlagsFromString('--no-parallel-scavenge');

@@ -1,17 +1,18 @@
-/** Copies what a SQLite file has in its write-ahead log into the file itself, beside the event loop. */
+/** Checkpoints a SQLite file off the event loop: copies its write-ahead log (WAL) into the file itself. */
 import Database from 'libsql/promise';
 
 /** Milliseconds from a write to the checkpoint that copies it. */
 const pause = 1_000;
 /**
- * The log is begun anew only when all of it is copied. The first checkpoint waits for the disk, and the others copy what
- * was written meanwhile: with 300 rows every 15 ms, two let the log grow without end, and three kept it below 16 MB.
+ * The WAL restarts from its beginning only when all of it is copied. The first checkpoint waits for the disk, and the
+ * others copy what was written meanwhile: with 300 rows every 15 ms, two let the WAL grow to the 64 MB at which a commit
+ * checkpoints, and three kept it at 16 MB.
  */
 const passes = 3;
 
 /**
- * SQLite would checkpoint within a commit and wait for the disk twice, which stopped the event loop for 15 to 50 ms. This
- * library runs what has no result on a thread of its own. A passive checkpoint waits for nobody, and nobody for it.
+ * SQLite would checkpoint within a commit and wait for the disk twice, which blocked the event loop for 15 to 50 ms. The
+ * library runs `exec` of its promise API on a thread of its own. Neither readers nor writers wait for a passive checkpoint.
  */
 export class Checkpoints {
   readonly #file: string;
@@ -49,7 +50,7 @@ export class Checkpoints {
         await this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
       }
     } catch {
-      // Nothing is lost: the log keeps what was not copied, and the next checkpoint copies it.
+      // Nothing is lost: the WAL keeps what was not copied, and the next checkpoint copies it.
       this.#written = true;
     }
     this.#running = false;

@@ -15,8 +15,8 @@ export type Row = readonly unknown[];
 const openPatience = 5_000;
 /** How long a statement blocks the event loop for another process's write; past that the caller decides. */
 const statementPatience = 20;
-/** Pages of 4 KB in the write-ahead log after which a commit copies them itself, should checkpoints not keep up. */
-const longestLog = 16_000;
+/** Pages of 4 KB in the WAL from which on a commit checkpoints by itself: for when background checkpoints do not keep up. */
+const longestWal = 16_000;
 
 export class Sqlite {
   readonly #database: Database.Database;
@@ -126,7 +126,7 @@ export const openSqlite = (file: string, schema: string): Sqlite => {
     const sqlite = new Sqlite(database, file);
     createTables(database, sqlite, schema);
     database.exec(`PRAGMA busy_timeout = ${statementPatience}`);
-    database.exec(`PRAGMA wal_autocheckpoint = ${longestLog}`);
+    database.exec(`PRAGMA wal_autocheckpoint = ${longestWal}`);
     return sqlite;
   } catch (error) {
     throw new Error(openFailure(file, error), { cause: error });

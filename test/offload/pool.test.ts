@@ -1,5 +1,4 @@
 /** Tests the thread pool: tasks that hang, crash, exhaust memory, are aborted or exceed the queue. */
-
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';

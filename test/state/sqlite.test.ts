@@ -1,4 +1,4 @@
-/** Tests that SQLite files are checkpointed beside the event loop, and lose nothing by it. */
+/** Tests that SQLite files are checkpointed off the event loop, and lose nothing by it. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,7 +18,7 @@ const write = (sqlite: Sqlite, megabytes: number): void =>
 
 const rowsOf = (sqlite: Sqlite): number => sqlite.get<[number]>('SELECT count(*) FROM row')?.[0] ?? 0;
 
-t.test('what was written reaches the file itself, and its log is used again', async (t) => {
+t.test('what was written reaches the file itself, and the WAL restarts', async (t) => {
   const file = join(t.testdir(), 'some.db');
   const sqlite = openSqlite(file, schema);
   const rounds = 6;

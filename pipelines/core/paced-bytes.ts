@@ -4,8 +4,8 @@ import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
 import type { Exchange, Head, Reply } from '../../src/ports/exchange.ts';
 import { Forwarder, type Transform, transform } from './stage.ts';
 
-const mostGathered = 64 * 1024;
-const largeChunk = 16 * 1024;
+/** Where the next bytes of any response are put together: its receiver copies what it keeps. */
+const memory = Buffer.allocUnsafeSlow(64 * 1024);
 /** Written in one tick of the event loop, however fast the reader is. */
 const tickBytes = 512 * 1024;
 
@@ -63,7 +63,7 @@ export class PacedBytes implements Pausable {
   readonly #receiver: Observer<Reply>;
   #paused = false;
   #tick: NodeJS.Immediate | undefined;
-  /** A chunk that did not fit with those before it. */
+  /** Of a chunk that did not fit behind those before it. */
   #rest: BodyChunk | undefined;
 
   constructor(chunks: Iterable<BodyChunk>, backpressure: Backpressure, receiver: Observer<Reply>) {
@@ -124,25 +124,18 @@ export class PacedBytes implements Pausable {
     if (!this.#paused) this.#later();
   }
 
-  /** Small chunks are copied into one buffer; a large one is sent as it is. */
+  /** As much as there is memory for. */
   #gather(): Uint8Array {
-    let gathered = nothing;
     let length = 0;
-    for (;;) {
-      const chunk = this.#rest ?? this.#next();
-      this.#rest = undefined;
-      if (chunk === undefined) break;
-      if (chunk.length >= largeChunk && length === 0) return bytesOf(chunk);
-      if (chunk.length >= largeChunk || length + chunk.length > mostGathered) {
-        this.#rest = chunk;
-        break;
-      }
-      if (length === 0) gathered = Buffer.allocUnsafeSlow(mostGathered);
-      if (typeof chunk === 'string') gathered.write(chunk, length, 'latin1');
-      else gathered.set(chunk, length);
-      length += chunk.length;
+    for (let chunk = this.#rest ?? this.#next(); chunk !== undefined; chunk = this.#next()) {
+      const room = memory.length - length;
+      if (typeof chunk === 'string') memory.write(chunk, length, 'latin1');
+      else memory.set(chunk.subarray(0, room), length);
+      length += Math.min(chunk.length, room);
+      this.#rest = chunk.length > room ? after(chunk, room) : undefined;
+      if (this.#rest !== undefined) break;
     }
-    return gathered.subarray(0, length);
+    return memory.subarray(0, length);
   }
 
   #next(): BodyChunk | undefined {
@@ -151,7 +144,5 @@ export class PacedBytes implements Pausable {
   }
 }
 
-const nothing = Buffer.alloc(0);
-
-const bytesOf = (chunk: BodyChunk): Uint8Array =>
-  typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk;
+const after = (chunk: BodyChunk, bytes: number): BodyChunk =>
+  typeof chunk === 'string' ? chunk.slice(bytes) : chunk.subarray(bytes);

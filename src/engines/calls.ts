@@ -34,7 +34,7 @@ export class EngineCalls {
 
   /** One request to a replica that the policy chooses, its response decoded whole. */
   decoded<Result>(request: WireRequest, flow: Flow, decoder: BodyDecoder<Result>): Observable<Result> {
-    return this.read(request, flow, {}, (subscriber) => bodyReader(decoder, subscriber));
+    return this.read(request, flow, {}, (subscriber) => bodyReader(decoder, subscriber, flow));
   }
 
   /** One request to a replica that the policy chooses. */
@@ -57,7 +57,7 @@ export class EngineCalls {
   /** A whole response of one replica: for what only that one knows. */
   ask(replica: Replica, method: EngineRequest['method'], request: ReplicaRequest, flow: Flow) {
     return this.#readFrom<Buffer>(replica, { method, streams: false, ...request }, flow, (subscriber) =>
-      bodyReader(wholeBody(), subscriber, longestRecord),
+      bodyReader(wholeBody(), subscriber, { limit: longestRecord }),
     );
   }
 
@@ -136,11 +136,11 @@ export const limitedReader = <Out>(
 export const bodyReader = <Result>(
   decoder: BodyDecoder<Result> & { head?(head: EngineHead): void },
   subscriber: Subscriber<Result>,
-  limit = longestBody,
+  { limit = longestBody, memory }: Pick<Flow, 'memory'> & { readonly limit?: number } = {},
 ): EngineReader =>
   limitedReader(subscriber, limit, {
     head: (head) => decoder.head?.(head),
-    bytes: (bytes) => decoder.push(Buffer.from(bytes)),
+    bytes: (bytes) => decoder.push(memory?.copy(bytes) ?? Buffer.from(bytes)),
     end: () => {
       subscriber.next(decoder.end());
       subscriber.complete();

@@ -150,6 +150,7 @@ export interface Head {
 
 export interface Bytes {
   readonly kind: 'bytes';
+  /** Borrowed: valid until `next` returns. */
   readonly bytes: string | Uint8Array;
   /** They end the response, or the next ones do at once, and wait until its usage event is durable. */
   readonly last?: true;

@@ -100,6 +100,6 @@ t.test('a large body whose chunks throw is cut off', async (t) => {
       next: ({ kind }) => seen.push(kind),
       error: (error: Error) => seen.push(error.message),
     });
-  await eventually(() => seen.length === 2, 'the end');
-  t.same(seen, ['bytes', 'boom']);
+  await eventually(() => seen.includes('boom'), 'the end');
+  t.same(seen, [...Array.from({ length: 9 }, () => 'bytes'), 'boom']);
 });

@@ -1,12 +1,10 @@
 /** Copies of borrowed buffers that wait for a slow reader. */
 import { JoinedBytes } from '../../helpers/joined-bytes.ts';
+import { blockBytes, giveBack, takeBlock } from '../../helpers/spare-blocks.ts';
 
-/** Reads from this size on get pooled memory: garbage of that size piles up. */
+/** Reads from this size on get blocks that are used again. */
 const large = 16 * 1024;
-const memoryBytes = 64 * 1024;
-const mostSpare = 64;
-const spare: Buffer[] = [];
-const pooled = new WeakSet<ArrayBufferLike>();
+const blocks = new WeakSet<ArrayBufferLike>();
 
 export class PendingReads {
   readonly #reads = new JoinedBytes();
@@ -16,10 +14,11 @@ export class PendingReads {
   }
 
   add(borrowed: Buffer): void {
-    if (borrowed.length < large || borrowed.length > memoryBytes) this.#reads.add(borrowed);
+    if (borrowed.length < large || borrowed.length > blockBytes) this.#reads.add(borrowed);
     else {
-      const memory = spare.pop() ?? newMemory();
-      this.#reads.append(memory.subarray(0, borrowed.copy(memory)));
+      const block = takeBlock();
+      blocks.add(block.buffer);
+      this.#reads.append(block.subarray(0, borrowed.copy(block)));
     }
   }
 
@@ -42,12 +41,6 @@ export class PendingReads {
   }
 }
 
-const newMemory = (): Buffer => {
-  const memory = Buffer.allocUnsafeSlow(memoryBytes);
-  pooled.add(memory.buffer);
-  return memory;
-};
-
-const release = ({ buffer, length }: Buffer): void => {
-  if (length >= large && spare.length < mostSpare && pooled.has(buffer)) spare.push(Buffer.from(buffer));
+const release = ({ buffer }: Buffer): void => {
+  if (blocks.delete(buffer)) giveBack(Buffer.from(buffer));
 };

@@ -42,7 +42,7 @@ const fileBehind = (
       streams: false,
       readError: (status: number) => ({ status, message: undefined }),
     } as const;
-    const reader = bodyReader(fileDecoder(), subscriber, mostImageBytes);
+    const reader = bodyReader(fileDecoder(), subscriber, { limit: mostImageBytes });
     const call = own.replica.dispatch.send(request, flow, reader);
     return () => call.close();
   });

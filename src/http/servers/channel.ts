@@ -37,12 +37,12 @@ export interface Channel {
   /** The whole response. */
   answer(answer: WholeReply, frame: Frame): void;
   /**
-   * The head of a stream and its first bytes, if any came with it. False: the socket is full.
+   * The head of a stream and its first bytes, if any came with it; they are borrowed. False: the socket is full.
    * A stream of known length may be over, and `sent` called, with its last byte; it is never given more. `last`: the
    * response ends with these bytes, or with some that follow at once.
    */
   start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined, last: boolean): boolean;
-  /** False: the socket is full; `writable` follows when it has room. */
+  /** The bytes are borrowed. False: the socket is full; `writable` follows when it has room. */
   write(bytes: string | Uint8Array, last: boolean): boolean;
   end(): void;
   /** Bytes that wait for room in the socket, without those that only the server's library knows of. */

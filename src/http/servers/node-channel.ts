@@ -148,7 +148,8 @@ export class NodeChannel implements Channel {
   }
 
   write(bytes: string | Uint8Array): boolean {
-    if (this.#rest.empty && bytes.length <= pieceBytes) return this.#response.write(bytes);
+    if (typeof bytes === 'string' && this.#rest.empty && bytes.length <= pieceBytes)
+      return this.#response.write(bytes);
     this.#rest.add(bytes);
     return this.#sendRest();
   }

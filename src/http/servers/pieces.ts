@@ -8,6 +8,8 @@ const encoder = new TextEncoder();
 
 export class Pieces {
   readonly #waiting: (string | Buffer)[] = [];
+  /** They are slices of what was added last, and not copies. */
+  #borrowed = false;
 
   get empty(): boolean {
     return this.#waiting.length === 0;
@@ -17,13 +19,18 @@ export class Pieces {
     return this.#waiting.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
   }
 
+  /** Borrows the bytes until `send` returns. */
   add(bytes: string | Uint8Array): void {
-    this.#waiting.push(typeof bytes === 'string' ? bytes : asBuffer(bytes));
+    if (!this.empty) this.#waiting.push(Buffer.from(bytes));
+    else {
+      this.#borrowed = true;
+      this.#waiting.push(typeof bytes === 'string' ? bytes : asBuffer(bytes));
+    }
   }
 
-  /** The rest of a borrowed piece. */
+  /** The rest of a piece that was passed to `write`, before that returns. */
   putBack(bytes: Buffer): void {
-    this.#waiting.unshift(Buffer.from(bytes));
+    this.#waiting.unshift(bytes);
   }
 
   /** Passes borrowed pieces to `write` until it returns false, for no room; that piece is taken all the same. */
@@ -48,10 +55,11 @@ export class Pieces {
     return bytes.subarray(0, pieceBytes);
   }
 
-  /** A slice of a text would keep all of it in memory. */
+  /** What could not be sent is copied once. A slice of a text would also keep all of it in memory. */
   #settle(): void {
-    for (const [index, piece] of this.#waiting.entries())
-      if (typeof piece === 'string') this.#waiting[index] = Buffer.from(piece);
+    if (!this.#borrowed) return;
+    this.#borrowed = false;
+    for (const [index, piece] of this.#waiting.entries()) this.#waiting[index] = Buffer.from(piece);
   }
 }
 

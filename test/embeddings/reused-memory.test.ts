@@ -53,7 +53,7 @@ t.test('memory is used again, but not what is copied after the release', async (
   t.equal(late.toString(), 'a'.repeat(1_000));
 });
 
-const dimensions = 2_000;
+const dimensions = 1_000;
 /** Every number of a client's vectors has its number in it. */
 const vectorOf = (client: number, input: number): number[] =>
   Array.from({ length: dimensions }, (_, at) => client + (input * dimensions + at) / 1e6);
@@ -102,10 +102,10 @@ models:
       await reader?.read();
       await reader?.cancel();
     };
-    for (let round = 0; round < 3; round++)
+    for (let round = 0; round < 2; round++)
       await Promise.all(
-        Array.from({ length: 12 }, (_, index) => {
-          const client = round * 12 + index + 1;
+        Array.from({ length: 8 }, (_, index) => {
+          const client = round * 8 + index + 1;
           return index % 4 === 3 ? leave(client) : ask(client);
         }),
       );

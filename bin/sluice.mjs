@@ -16,9 +16,6 @@ setFlagsFromString('--max-inlined-bytecode-size-cumulative=2000');
 // Full collections drop the code of functions that have not run for a while. After a quiet minute that was nearly all of
 // it, and a request took twice the CPU time until it was compiled again.
 setFlagsFromString('--no-flush-bytecode');
-// Under load V8 lets the old generation grow to a multiple before it collects, and then keeps the pages; when little is
-// allocated but in Buffers, to a tenth more. With 60 percent at any time 1,000 streams take 15 to 30 MB less.
-setFlagsFromString('--heap-growing-percent=60');
 
 const { run } = await import('../dist/bundle/main.js');
 process.exitCode = await run(process.argv.slice(2));

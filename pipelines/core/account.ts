@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { secondsCost, tokenCost } from '../../src/billing/cost.ts';
-import type { ResponseMemory } from '../../src/helpers/response-memory.ts';
+import type { PooledCopies } from '../../src/helpers/buffer-pool.ts';
 import type { Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { TokenUsage } from '../../src/ports/engines/chat.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
@@ -18,8 +18,8 @@ export interface Leased<From = Exchange> {
   task: unknown;
   account: unknown;
   quota: Quota | undefined;
-  /** Where engines' responses are kept that are sent as they came; set by `callEngine`. */
-  memory: ResponseMemory | undefined;
+  /** Of an engine's response that is sent as it came; set by `callEngine`. */
+  copies: PooledCopies | undefined;
 }
 
 /** A request that holds a slot, and whose usage is counted. */

@@ -1,7 +1,7 @@
 /** Waits for a slot, then runs the rest of the route under its lease: 429 after waiting its turn. */
 import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { ResponseMemory } from '../../src/helpers/response-memory.ts';
+import type { PooledCopies } from '../../src/helpers/buffer-pool.ts';
 import type { Admission, EarlyLease, Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -92,7 +92,7 @@ export const withAccount = <Billable extends OfModel, Task, Uses, Out, Context>(
   return Object.assign(run, { inner });
 };
 
-/** An admitted request: its teardown releases the lease, with the tokens that it used, and the memory. */
+/** An admitted request: its teardown releases the lease, with the tokens that it used, and pooled buffers. */
 class Holder<From> implements Leased<From>, Unsubscribable {
   readonly exchange: From;
   readonly caller: Caller;
@@ -100,7 +100,7 @@ class Holder<From> implements Leased<From>, Unsubscribable {
   task: unknown = undefined;
   account: unknown = undefined;
   quota: Quota | undefined = undefined;
-  memory: ResponseMemory | undefined = undefined;
+  copies: PooledCopies | undefined = undefined;
 
   constructor(request: { readonly exchange: From; readonly caller: Caller }, lease: Lease) {
     this.exchange = request.exchange;
@@ -115,7 +115,7 @@ class Holder<From> implements Leased<From>, Unsubscribable {
     } finally {
       // An account that throws must not cost the slot.
       this.lease.release(used);
-      this.memory?.release();
+      this.copies?.release();
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { fail } from '../../src/errors.ts';
-import { ResponseMemory } from '../../src/helpers/response-memory.ts';
+import { PooledCopies } from '../../src/helpers/buffer-pool.ts';
 import type { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Engine, Flow } from '../../src/ports/engines/engine.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
@@ -49,21 +49,21 @@ interface Request {
   task?: unknown;
   readonly account?: unknown;
   readonly quota?: Quota | undefined;
-  memory?: ResponseMemory | undefined;
+  copies?: PooledCopies | undefined;
 }
 
 /** Operations that generate no tokens need no counts of them. */
 type CalledPorts = Pick<Ports, 'engines' | 'usage'> & Partial<Pick<Ports, 'tokenCounts'>>;
 
-/** `reusesMemory`: parts are valid until the request is over, and may not be kept longer. */
+/** `pooled`: parts lie in pooled buffers, are valid until the request is over, and may not be kept longer. */
 export const callEngine =
   <Name extends Operation>(
     ports: CalledPorts,
     operation: Name,
-    { reusesMemory = false } = {},
+    { pooled = false } = {},
   ): Step<Task<CallOf<Name>>, PartOf<Name>, Request> =>
   (task, slot) => {
-    if (reusesMemory) slot.memory = new ResponseMemory();
+    if (pooled) slot.copies = new PooledCopies();
     // 503 when its usage could not be kept.
     ports.usage.ensureOpen();
     const { fallbacks } = task;
@@ -75,7 +75,7 @@ const send = <Name extends Operation>(
   { engines, tokenCounts }: CalledPorts,
   operation: Name,
   { model, call, backpressure }: Task<CallOf<Name>>,
-  { exchange, caller, memory }: Request,
+  { exchange, caller, copies }: Request,
 ): Observable<PartOf<Name>> => {
   const engine = engines.of(model) as Record<Name, Method<Name> | undefined>;
   if (engine[operation] === undefined)
@@ -88,7 +88,7 @@ const send = <Name extends Operation>(
     trace: exchange.trace,
     served: exchange.served,
     tokenCounts,
-    memory,
+    copies,
   });
 };
 

@@ -34,7 +34,7 @@ export const embeddings = (ports: Ports): KeyedPipeline =>
           ports,
           embeddingAccount(ports.offload, '/embeddings'),
           compose(
-            callEngine(ports, 'embed', { reusesMemory: true }), // 502 503 504
+            callEngine(ports, 'embed', { pooled: true }), // 502 503 504
             whenAnswered(countEmbedded(ports.offload)), // what the engine did not count
             count(),
             frameEmbeddings, // vectors → one JSON object

@@ -136,11 +136,11 @@ export const limitedReader = <Out>(
 export const bodyReader = <Result>(
   decoder: BodyDecoder<Result> & { head?(head: EngineHead): void },
   subscriber: Subscriber<Result>,
-  { limit = longestBody, memory }: Pick<Flow, 'memory'> & { readonly limit?: number } = {},
+  { limit = longestBody, copies }: Pick<Flow, 'copies'> & { readonly limit?: number } = {},
 ): EngineReader =>
   limitedReader(subscriber, limit, {
     head: (head) => decoder.head?.(head),
-    bytes: (bytes) => decoder.push(memory?.copy(bytes) ?? Buffer.from(bytes)),
+    bytes: (bytes) => decoder.push(copies?.copy(bytes) ?? Buffer.from(bytes)),
     end: () => {
       subscriber.next(decoder.end());
       subscriber.complete();

@@ -389,7 +389,7 @@ t.test('callEngine', async (t) => {
           trace: undefined,
           served: undefined,
           tokenCounts: at.ports.tokenCounts,
-          memory: undefined,
+          copies: undefined,
         },
       },
     ]);

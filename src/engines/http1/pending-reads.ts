@@ -1,10 +1,10 @@
 /** Copies of borrowed buffers that wait for a slow reader. */
+import { acquireBuffer, pooledBytes, releaseBuffer } from '../../helpers/buffer-pool.ts';
 import { JoinedBytes } from '../../helpers/joined-bytes.ts';
-import { blockBytes, giveBack, takeBlock } from '../../helpers/spare-blocks.ts';
 
-/** Reads from this size on get blocks that are used again. */
+/** Reads from this size on get pooled buffers. */
 const large = 16 * 1024;
-const blocks = new WeakSet<ArrayBufferLike>();
+const pooled = new WeakSet<ArrayBufferLike>();
 
 export class PendingReads {
   readonly #reads = new JoinedBytes();
@@ -14,11 +14,11 @@ export class PendingReads {
   }
 
   add(borrowed: Buffer): void {
-    if (borrowed.length < large || borrowed.length > blockBytes) this.#reads.add(borrowed);
+    if (borrowed.length < large || borrowed.length > pooledBytes) this.#reads.add(borrowed);
     else {
-      const block = takeBlock();
-      blocks.add(block.buffer);
-      this.#reads.append(block.subarray(0, borrowed.copy(block)));
+      const buffer = acquireBuffer();
+      pooled.add(buffer.buffer);
+      this.#reads.append(buffer.subarray(0, borrowed.copy(buffer)));
     }
   }
 
@@ -42,5 +42,5 @@ export class PendingReads {
 }
 
 const release = ({ buffer }: Buffer): void => {
-  if (blocks.delete(buffer)) giveBack(Buffer.from(buffer));
+  if (pooled.delete(buffer)) releaseBuffer(Buffer.from(buffer));
 };

@@ -30,8 +30,8 @@ export interface Flow {
   readonly served?: Served | undefined;
   /** For answers that are continued elsewhere; absent: their tokens are estimated. */
   readonly tokenCounts?: TokenCounts | undefined;
-  /** For responses that are kept as they came, until the request is over; absent: they get memory of their own. */
-  readonly memory?: { copy(bytes: Buffer): Buffer } | undefined;
+  /** Copies what is read into buffers that others use after the request; absent: it gets memory of its own. */
+  readonly copies?: { copy(bytes: Buffer): Buffer } | undefined;
 }
 
 export interface Engine {

@@ -1,7 +1,7 @@
-/** Tests that memory which responses use one after another never shows one client the vectors of another. */
+/** Tests that pooled buffers never show one client the vectors of another. */
 import * as fc from 'fast-check';
 import t from 'tap';
-import { ResponseMemory } from '../../src/helpers/response-memory.ts';
+import { PooledCopies } from '../../src/helpers/buffer-pool.ts';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { servers } from '../http/servers.ts';
 import { startPosting, type Vectors, vectorsOf } from './posting.ts';
@@ -13,19 +13,19 @@ t.test('copies stay as they are until they are released', async (t) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const lines = Array.from({ length: 3 }, () => ({
-        memory: new ResponseMemory(),
+        pooled: new PooledCopies(),
         copies: [] as { readonly copy: Buffer; readonly fill: number }[],
       }));
       for (const [number, { line, copy: length }] of steps.entries()) {
         const at = lines[line];
         if (at === undefined) continue;
         if (length === null) {
-          at.memory.release();
-          lines[line] = { memory: new ResponseMemory(), copies: [] };
+          at.pooled.release();
+          lines[line] = { pooled: new PooledCopies(), copies: [] };
           continue;
         }
         const fill = (number % 255) + 1;
-        at.copies.push({ copy: at.memory.copy(read.subarray(0, length).fill(fill)), fill });
+        at.copies.push({ copy: at.pooled.copy(read.subarray(0, length).fill(fill)), fill });
         if (at.copies.at(-1)?.copy.length !== length) return false;
         read.fill(0);
       }
@@ -38,14 +38,14 @@ t.test('copies stay as they are until they are released', async (t) => {
   t.pass('agreed');
 });
 
-t.test('memory is used again, but not what is copied after the release', async (t) => {
+t.test('buffers are used again, but not what is copied after the release', async (t) => {
   const read = Buffer.alloc(1_000, 'a');
-  const one = new ResponseMemory();
+  const one = new PooledCopies();
   const first = one.copy(read);
   one.release();
   one.release();
   const late = one.copy(read);
-  const [two, three] = [new ResponseMemory(), new ResponseMemory()];
+  const [two, three] = [new PooledCopies(), new PooledCopies()];
   const second = two.copy(read.fill('b'));
   const third = three.copy(read.fill('c'));
   t.equal(second.buffer, first.buffer);

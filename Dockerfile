@@ -42,5 +42,5 @@ EXPOSE 8787 9787
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9787/readyz').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--max-semi-space-size=8", "--v8-pool-size=2", "bin/sluice.mjs"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "--v8-pool-size=2", "--no-memory-reducer", "bin/sluice.mjs"]
 CMD ["serve"]

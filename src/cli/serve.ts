@@ -2,6 +2,7 @@
 import { type Logger, pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
 import { stopInTime, stopOnFatalError } from '../helpers/fatal.ts';
+import { collectWhenIdle } from '../helpers/idle-collection.ts';
 import type { Gateway } from '../main.ts';
 import type { joinGroup } from '../processes/member.ts';
 import { codecLine, type Welcome, welcome } from '../welcome.ts';
@@ -57,6 +58,7 @@ const runMember = async (
   join: typeof joinGroup,
 ): Promise<void> => {
   stopOnFatalError(log, config.drainMs, () => gateway.stop());
+  collectWhenIdle();
   const { config: _, ...greeting } = welcomeOf(gateway, config);
   const options = await join(gateway, greeting);
   log.info(options, 'draining');

@@ -2,6 +2,7 @@
 import { type Logger, pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
 import { stopInTime, stopOnFatalError } from '../helpers/fatal.ts';
+import { collectWhenIdle } from '../helpers/idle-collection.ts';
 import type { Command } from './command.ts';
 import { remark } from './output.ts';
 
@@ -14,6 +15,7 @@ interface Service {
 /** Until a signal or an uncaught error stops it; both are handled as soon as it is called. */
 export const runService = async (service: Service, { drainMs }: Config, log: Logger): Promise<void> => {
   stopOnFatalError(log, drainMs, () => service.stop());
+  collectWhenIdle();
   if (service.reload !== undefined) process.on('SIGHUP', () => service.reload?.());
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     process.once('SIGTERM', resolve);

@@ -124,6 +124,7 @@ export const bounds: readonly Bound[] = [
     aim: 0.85,
   }),
   own('CPU per request after the first 5000', 'cold', 'next_times_warm', 1.5, '× warm'),
+  own('CPU per request at 300 requests/s after a pause', 'idle', 'times_warm', 2, '× warm'),
   {
     measure: 'p50 at 300 requests/s',
     value: (results) => results.difference('rate', 'latency_p50_ms', ours, 'floor'),

@@ -78,7 +78,7 @@ const roundsOf = (plan: Plan): Step[] => {
     for (const scenario of plan.scenarios) {
       if (round > 1 && !scenario.everyRound && !plan.full) continue;
       const able = rotated.filter((row) => isAble(row, scenario) && (round === 1 || row.once !== true));
-      const seconds = secondsOf(scenario.load) + (scenario.cold === true ? 2 + startSeconds : 0);
+      const seconds = secondsOf(scenario.load) + extraSeconds(scenario);
       steps.push(...able.map((row) => ({ round, scenario, row, seconds })));
       if (!scenario.everyRound) continue;
       // Forward and in reverse: drift within a round affects the first and the last subject equally.
@@ -87,6 +87,12 @@ const roundsOf = (plan: Plan): Step[] => {
     }
   }
   return steps;
+};
+
+/** What a scenario takes besides its load. */
+const extraSeconds = ({ cold, idle, load }: Scenario): number => {
+  if (cold === true) return 2 + startSeconds;
+  return idle === undefined ? 0 : idle.seconds + secondsOf(idle.warmUp) + secondsOf(load);
 };
 
 /** Whether a subject has what a scenario needs. */
@@ -110,10 +116,7 @@ const runStep = async (
     plan.progress.finish(seconds);
     return;
   }
-  const { metrics, errors } =
-    scenario.cold === true
-      ? await measureCold(stage, row, warm, scenario.load)
-      : await measure(stage, warm, scenario.load);
+  const { metrics, errors } = await measureScenario(stage, row, warm, scenario);
   results.add({ round, scenario: scenario.name, subject: row.name, metrics, errors });
   const first = scenario.columns.find((column) => metrics[column] !== undefined);
   const shown = first === undefined ? '' : ` ${first} ${metrics[first]?.toPrecision(4)}`;
@@ -122,6 +125,17 @@ const runStep = async (
 };
 
 type Measured = Pick<Measurement, 'metrics' | 'errors'>;
+
+const measureScenario = (
+  stage: Stage,
+  row: SubjectRow,
+  warm: Subject,
+  scenario: Scenario,
+): Promise<Measured> => {
+  if (scenario.cold === true) return measureCold(stage, row, warm, scenario.load);
+  if (scenario.idle !== undefined) return measureIdle(stage, warm, scenario.load, scenario.idle);
+  return measure(stage, warm, scenario.load);
+};
 
 export const measure = async (stage: Stage, subject: Subject, load: Load): Promise<Measured> => {
   await subject.loopDelay();
@@ -156,6 +170,25 @@ const measureCold = async (stage: Stage, row: SubjectRow, warm: Subject, load: L
   } finally {
     await subject.stop();
   }
+};
+
+/** After a pause, and again after the warm-up: machines drift. */
+const measureIdle = async (
+  stage: Stage,
+  subject: Subject,
+  load: Load,
+  idle: NonNullable<Scenario['idle']>,
+): Promise<Measured> => {
+  await pause(idle.seconds * 1000);
+  const first = await measure(stage, subject, load);
+  const warmUp = await measure(stage, subject, idle.warmUp);
+  const reference = await measure(stage, subject, load);
+  const [cost, warmCost] = [first.metrics[costMetric], reference.metrics[costMetric]];
+  const compared = cost === undefined || warmCost === undefined ? {} : { times_warm: cost / warmCost };
+  return {
+    metrics: { ...first.metrics, ...compared },
+    errors: { ...first.errors, ...warmUp.errors, ...reference.errors },
+  };
 };
 
 const rotate = <Item>(items: readonly Item[], by: number): Item[] => {

@@ -15,6 +15,8 @@ export interface Scenario {
   readonly withoutPeers?: boolean;
   /** Runs on processes started for it, and is compared with the same load on the warm one. */
   readonly cold?: boolean;
+  /** Runs after a pause, and is compared with the same load after the warm-up. */
+  readonly idle?: { readonly seconds: number; readonly warmUp: Load };
   /** The subject that CPU time is compared with; default: the floor. */
   readonly reference?: string;
 }
@@ -68,6 +70,15 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       everyRound: true,
       load: { kind: 'open', ...whole, perSecond: 300, warmSeconds: 0.3, windowSeconds: time(1.5, 6) },
       columns: ['cpu_us_per_request', 'latency_p50_ms', 'latency_p90_ms', 'latency_p99_ms'],
+    },
+    {
+      name: 'idle',
+      title: 'non-streamed responses, 300 requests/s after 40 idle seconds',
+      everyRound: false,
+      withoutPeers: true,
+      idle: { seconds: 40, warmUp: { ...closed, ...whole, windowSeconds: 3 } },
+      load: { kind: 'open', ...whole, perSecond: 300, warmSeconds: 0, windowSeconds: 3 },
+      columns: ['cpu_us_per_request', 'times_warm', 'latency_p50_ms', 'latency_p99_ms'],
     },
     {
       name: 'fast',

@@ -18,7 +18,7 @@ export class Checkpoints {
   readonly #file: string;
   #database: Database | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #running = false;
+  #running: Promise<void> | undefined;
   #written = false;
   #closed = false;
 
@@ -29,20 +29,27 @@ export class Checkpoints {
   /** There is something new to copy. */
   written(): void {
     this.#written = true;
-    if (this.#running || this.#closed) return;
-    this.#timer ??= setTimeout(() => void this.#run(), pause).unref();
+    if (this.#running !== undefined || this.#closed) return;
+    this.#timer ??= setTimeout(() => this.#start(), pause).unref();
   }
 
-  /** One that is running ends by itself. */
-  close(): void {
+  /** Waits for one that is running: it may still write to the file. */
+  async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (!this.#running) this.#database?.close();
+    await this.#running;
+    this.#database?.close();
   }
 
-  async #run(): Promise<void> {
+  #start(): void {
     this.#timer = undefined;
-    this.#running = true;
+    this.#running = this.#copy().finally(() => {
+      this.#running = undefined;
+      if (this.#written) this.written();
+    });
+  }
+
+  async #copy(): Promise<void> {
     try {
       this.#database ??= new Database(this.#file, {});
       for (let pass = 0; pass < passes; pass++) {
@@ -53,8 +60,5 @@ export class Checkpoints {
       // Nothing is lost: the WAL keeps what was not copied, and the next checkpoint copies it.
       this.#written = true;
     }
-    this.#running = false;
-    if (this.#closed) this.#database?.close();
-    else if (this.#written) this.written();
   }
 }

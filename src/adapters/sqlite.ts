@@ -67,11 +67,12 @@ export class Sqlite {
     }
   }
 
-  close(): void {
+  /** Resolves when nothing writes to the file any more. */
+  async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
     this.#statements.clear();
-    this.#checkpoints.close();
+    await this.#checkpoints.close();
     this.#database.close();
   }
 

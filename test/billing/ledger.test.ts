@@ -75,7 +75,7 @@ t.test('SQLite', async (t) => {
     const sqlite = openSqlite(file, schema);
     const kept = sqlite.all<[string]>('SELECT id FROM usage_ids').flat();
     t.same(new Set(kept), new Set(events.slice(2).map(({ id }) => id)), 'ids are removed with their events');
-    sqlite.close();
+    await sqlite.close();
   });
 });
 

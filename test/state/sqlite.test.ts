@@ -31,7 +31,7 @@ t.test('what was written reaches the file itself, and the WAL restarts', async (
   }
   t.ok(statSync(`${file}-wal`).size < 4 * 8 * megabyte);
   t.equal(rowsOf(sqlite), rounds * 8 * 256);
-  sqlite.close();
+  await sqlite.close();
   const [verdict] = openSqlite(file, schema).get<[string]>('PRAGMA integrity_check') ?? [];
   t.equal(verdict, 'ok');
 });
@@ -44,10 +44,10 @@ t.test('a file may be closed at any time', async (t) => {
       const sqlite = openSqlite(file, schema);
       write(sqlite, 2);
       await delay(after);
-      sqlite.close();
+      await sqlite.close();
       const again = openSqlite(file, schema);
       t.equal(rowsOf(again), 2 * 256);
-      again.close();
+      await again.close();
     }),
   );
 });

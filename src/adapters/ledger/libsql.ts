@@ -105,7 +105,7 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
     check: () => checkReadable(sqlite, 'usage_blocks', `ledger file ${file}`),
     close: async () => {
       clearInterval(sweeping);
-      sqlite.close();
+      await sqlite.close();
     },
   };
 };

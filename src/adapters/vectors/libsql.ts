@@ -103,7 +103,7 @@ export const openLibsqlVectors = (
     check: () => checkReadable(sqlite, 'store', `vectors file ${file}`),
     close: async () => {
       await pool.close();
-      sqlite.close();
+      await sqlite.close();
     },
   };
 };

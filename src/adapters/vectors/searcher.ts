@@ -70,8 +70,8 @@ export class Searcher {
     });
   }
 
-  close(): void {
-    this.#sqlite.close();
+  close(): Promise<void> {
+    return this.#sqlite.close();
   }
 
   /** A file that is not there is one without rows. */

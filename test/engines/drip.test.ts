@@ -126,8 +126,7 @@ models:
     await turn();
   }
   const grown = (await memoryInUse()) - before;
-  // A Buffer for each byte would take more than six million.
-  t.ok(grown < 4_000_000, `${response.length} bytes take ${grown}`);
+  t.ok(grown < 2_000_000, `${response.length} bytes take ${grown}`);
   socket.end(response.slice(-1));
   const answer = await asked;
   t.equal(answer.status, 200);

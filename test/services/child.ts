@@ -2,8 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
 
@@ -15,6 +16,25 @@ export const notAskedFor = (): string | undefined =>
   process.env.TAP === '1' && process.env.SLUICE_TEST_SERVICES !== '1'
     ? 'npm run test:services runs it'
     : undefined;
+
+/**
+ * A new folder for the data of a service, in memory where the system has room there: Kafka syncs every change of its
+ * metadata, and on a disk that takes 200 ms for that, its brokers take each other for dead.
+ */
+export const dataFolder = async (name: string): Promise<string> =>
+  mkdtemp(join((await hasRoom(memoryFolder)) ? memoryFolder : tmpdir(), `sluice-${name}-`));
+
+const memoryFolder = '/dev/shm';
+const enoughBytes = 2 * 1024 ** 3;
+
+const hasRoom = async (folder: string): Promise<boolean> => {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize > enoughBytes;
+  } catch {
+    return false; // not on Linux
+  }
+};
 
 /** Starts a program and waits until `ready` says so, for a minute at most. */
 export const launch = async (

@@ -1,9 +1,16 @@
 /** A ClickHouse for tests: `CLICKHOUSE_URL`, or chdb behind a small HTTP server. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Disturbed, disturbed, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
+import {
+  type Disturbed,
+  dataFolder,
+  disturbed,
+  freePort,
+  launch,
+  notAskedFor,
+  servicesFolder,
+} from './child.ts';
 
 export interface ClickHouseService extends Disturbed {
   readonly url: string;
@@ -43,7 +50,7 @@ export const startClickHouse = async ({
     };
     return { url, kill: refuse, revive: refuse, freeze: refuse, thaw: refuse, stop: async () => undefined };
   }
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-clickhouse-'));
+  const folder = await dataFolder('clickhouse');
   const port = await freePort();
   const front = join(import.meta.dirname, 'clickhouse-front.py');
   const wishes = [cluster, ...(keeper === undefined ? [] : [String(keeper.port), keeper.replica])];

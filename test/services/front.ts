@@ -1,8 +1,7 @@
 /** Starts a Python HTTP server for an embedded engine that can be killed, restarted and stopped. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Disturbed, disturbed, freePort, launch } from './child.ts';
+import { type Disturbed, dataFolder, disturbed, freePort, launch } from './child.ts';
 
 export interface FrontService extends Disturbed {
   readonly url: string;
@@ -19,7 +18,7 @@ export interface Front {
 }
 
 export const startFront = async ({ name, python, script, ping }: Front): Promise<FrontService> => {
-  const folder = await mkdtemp(join(tmpdir(), `sluice-${name}-`));
+  const folder = await dataFolder(name);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const args = [join(import.meta.dirname, script), String(port), join(folder, 'data')];

@@ -1,11 +1,19 @@
 /** A Kafka for tests: `KAFKA_BROKERS`, or KRaft brokers from downloaded jars. */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Disturbed, disturbed, end, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
+import {
+  type Disturbed,
+  dataFolder,
+  disturbed,
+  end,
+  freePort,
+  launch,
+  notAskedFor,
+  servicesFolder,
+} from './child.ts';
 
 /** One broker, also a controller. */
 export interface KafkaNode extends Disturbed {
@@ -73,7 +81,7 @@ export const startKafka = async ({ own = false } = {}): Promise<KafkaService> =>
 };
 
 export const startKafkaCluster = async (count: number, extras?: KafkaExtras): Promise<KafkaCluster> => {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-kafka-'));
+  const folder = await dataFolder('kafka');
   const members: Member[] = [];
   for (let id = 1; id <= count; id++)
     members.push({ id, port: await freePort(), controllerPort: await freePort() });

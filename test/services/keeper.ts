@@ -1,10 +1,9 @@
 /** A Keeper for the replicated tables of ClickHouse: the ZooKeeper among the jars of Kafka. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { end, freePort, launch, servicesFolder } from './child.ts';
+import { dataFolder, end, freePort, launch, servicesFolder } from './child.ts';
 import { kafkaMissing } from './kafka.ts';
 
 export interface KeeperService {
@@ -16,7 +15,7 @@ export interface KeeperService {
 export const keeperMissing = (): string | undefined => kafkaMissing({ own: true });
 
 export const startKeeper = async (): Promise<KeeperService> => {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-keeper-'));
+  const folder = await dataFolder('keeper');
   const port = await freePort();
   const settings = join(folder, 'zoo.cfg');
   await writeFile(

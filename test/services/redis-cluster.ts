@@ -1,11 +1,10 @@
 /** A Redis Cluster for tests: three primaries with a replica each, on free loopback ports. */
 import type { ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { eventually } from '../eventually.ts';
-import { end, freePort, isFree } from './child.ts';
+import { dataFolder, end, freePort, isFree } from './child.ts';
 import { launchRedis } from './redis.ts';
 
 export interface RedisNode {
@@ -39,7 +38,7 @@ export interface RedisClusterOptions {
 export const startRedisCluster = async ({
   persist = false,
 }: RedisClusterOptions = {}): Promise<RedisGroup> => {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-cluster-'));
+  const folder = await dataFolder('redis-cluster');
   const options = persist ? [...clusterOptions, '--appendonly', 'yes'] : clusterOptions;
   const ports: number[] = [];
   while (ports.length < 2 * primaries) ports.push(await clusterPort());

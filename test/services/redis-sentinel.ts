@@ -1,9 +1,8 @@
 /** A Redis primary with two replicas and three sentinels for tests, on free loopback ports. */
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
-import { freePort } from './child.ts';
+import { dataFolder, freePort } from './child.ts';
 import { launchSentinel } from './redis.ts';
 import {
   asNode,
@@ -20,7 +19,7 @@ const name = 'main';
 const downAfter = 2_000;
 
 export const startRedisSentinel = async (): Promise<RedisGroup> => {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-sentinel-'));
+  const folder = await dataFolder('redis-sentinel');
   const first = await freePort();
   const primary = await startNode(first, folder, []);
   const replica = async () => startNode(await freePort(), folder, ['--replicaof', `127.0.0.1 ${first}`]);

@@ -1,10 +1,8 @@
 /** A Redis for tests: `REDIS_URL`, or a `redis-server` on a free loopback port. */
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { end, freePort, launch, notAskedFor } from './child.ts';
+import { dataFolder, end, freePort, launch, notAskedFor } from './child.ts';
 
 export interface RedisService {
   readonly url: string;
@@ -41,7 +39,7 @@ export const startRedis = async (options: RedisServiceOptions = {}): Promise<Red
       restart: () => Promise.reject(new Error('This Redis is not ours to restart.')),
       stop: async () => undefined,
     };
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'));
+  const folder = await dataFolder('redis');
   const port = await freePort();
   let server = await launchRedis(port, folder, options);
   return {

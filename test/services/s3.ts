@@ -2,13 +2,20 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { S3Client } from '../../src/adapters/blobs/s3-client.ts';
 import type { S3Settings } from '../../src/adapters/blobs/s3-settings.ts';
 import { loadConfig } from '../../src/config.ts';
-import { type Disturbed, disturbed, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
+import {
+  type Disturbed,
+  dataFolder,
+  disturbed,
+  freePort,
+  launch,
+  notAskedFor,
+  servicesFolder,
+} from './child.ts';
 
 export interface S3Service {
   /** Under a prefix of this run's own. */
@@ -47,7 +54,7 @@ export const startS3 = async ({ own = false, environment = {} }: S3Wishes = {}):
       own: undefined,
       stop: async () => undefined,
     };
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-s3-'));
+  const folder = await dataFolder('s3');
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const secret = randomBytes(16).toString('hex');

@@ -30,7 +30,7 @@ interface ShipperOptions {
 }
 
 export interface Shipper {
-  /** Ships until the journal is empty; rejects at the first failure. */
+  /** Ships all that was written before; rejects at the first failure. */
   drain(): Promise<void>;
   /** Ships soon instead of later, unless it has to wait for the other side. */
   hurry(): void;
@@ -60,8 +60,13 @@ export const startShipper = (options: ShipperOptions): Shipper => {
   let running: Promise<void> | undefined;
   let stopped = false;
 
-  const drain = async (): Promise<void> => {
-    for (;;) {
+  /**
+   * All that was written before. What is written meanwhile waits for the next attempt: a publication has a cost of its
+   * own, and at a few hundred events per second each would carry only a few.
+   */
+  const ship = async (): Promise<void> => {
+    const last = end();
+    while (isBefore(cursor, last)) {
       const batch = recentMessages() ?? readMessages();
       if (batch === undefined) return;
       if (batch.messages.length > 0) await events.publish('usage', batch.messages);
@@ -70,6 +75,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       cursor = batch.next;
       cursorFile.write(cursor);
       removeShipped();
+      recent?.shipped(cursor);
     }
   };
 
@@ -106,10 +112,16 @@ export const startShipper = (options: ShipperOptions): Shipper => {
 
   /** One attempt at a time: concurrent callers share it. */
   const attempt = (): Promise<void> => {
-    running ??= drain().finally(() => {
+    running ??= ship().finally(() => {
       running = undefined;
     });
     return running;
+  };
+
+  /** An attempt that is under way may have begun before the latest events. */
+  const drain = async (): Promise<void> => {
+    await running;
+    await attempt();
   };
 
   const loop = async (): Promise<void> => {
@@ -144,7 +156,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
 
   schedule(idleMs);
   return {
-    drain: attempt,
+    drain,
     hurry,
     lag,
     stop: async () => {
@@ -155,6 +167,9 @@ export const startShipper = (options: ShipperOptions): Shipper => {
     },
   };
 };
+
+const isBefore = (one: Cursor, other: Cursor): boolean =>
+  one.segment < other.segment || (one.segment === other.segment && one.offset < other.offset);
 
 const message = (json: string): EventMessage => ({
   key: (JSON.parse(json) as UsageEvent).subscription,

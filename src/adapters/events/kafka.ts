@@ -1,5 +1,4 @@
 /** The Events port on Kafka: an idempotent producer, acknowledged by all in-sync replicas. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Message } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { EventMessage, Events, Topic } from '../../ports/events.ts';
@@ -84,18 +83,14 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
   };
 };
 
-const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-  const late = new AbortController();
-  const timeout = delay(ms, undefined, { signal: late.signal }).then(() => {
-    throw new Error(`no response within ${ms / 1000} seconds`);
+/** A plain timer: an aborted one would cost an exception for every publication. */
+const within = <T>(ms: number, work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${ms / 1000} seconds`)), ms);
   });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    late.abort();
-    timeout.catch(() => undefined); // it was in time
-    work.catch(() => undefined); // nobody waits for it any more
-  }
+  work.catch(() => undefined); // it may fail when nobody waits for it any more
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 };
 
 function* portions(messages: readonly EventMessage[]): Generator<Message[]> {

@@ -45,9 +45,14 @@ export class Recent<Entry> {
     if (this.#count >= this.#batch) this.#enough?.();
   }
 
-  /** From a place on, some `maxBytes`; undefined when that is not kept. What lies before it is not needed any more. */
-  from(place: Cursor, maxBytes: number): RecentBatch<Entry> | undefined {
+  /** What lies before a place is not needed any more. */
+  shipped(place: Cursor): void {
     this.#drop(this.#written.findIndex((written) => !isBefore(written, place)));
+  }
+
+  /** From a place on, some `maxBytes`; undefined when that is not kept. */
+  from(place: Cursor, maxBytes: number): RecentBatch<Entry> | undefined {
+    this.shipped(place);
     const entries: Entry[] = [];
     let { offset } = place;
     for (const { segment, from, to, entries: some } of this.#written) {

@@ -9,7 +9,12 @@ import t from 'tap';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { eventJson } from '../../src/billing/event-json.ts';
+import { openDamage } from '../../src/billing/journal/damage.ts';
+import { Recent } from '../../src/billing/journal/recent.ts';
+import { JournalWriter } from '../../src/billing/journal/writer.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
+import { startShipper } from '../../src/billing/shipper.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import { differs, verifyUsage } from '../../src/billing/verify.ts';
 import { nanodollars } from '../../src/helpers/decimal.ts';
@@ -108,6 +113,56 @@ t.test('a running process takes over the journal of a dead one', async (t) => {
   t.equal(new Set(taken.map((event) => event.id)).size, 500);
   await running.close();
   t.same(readdirSync(folder), []);
+});
+
+t.test('what is recorded during a publication waits for the next one', async (t) => {
+  const folder = t.testdir();
+  const publications: number[] = [];
+  let acknowledge = (): void => undefined;
+  const events: Events = {
+    publish: (_topic, messages) => {
+      publications.push(messages.length);
+      return new Promise((resolve) => {
+        acknowledge = resolve;
+      });
+    },
+    check: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const damage = openDamage(folder, log);
+  const recent = new Recent<UsageEvent>(() => shipper.hurry(), 10);
+  const writer = new JournalWriter({ folder, json: eventJson, recent, log, damage, sync: 'none' });
+  const shipper = startShipper({
+    folder,
+    events,
+    log,
+    damage,
+    end: () => writer.end,
+    recent,
+    idleMs: 60_000,
+  });
+  const record = async (count: number): Promise<void> => {
+    for (let number = 0; number < count; number++) await firstValueFrom(writer.append(usageEvent()));
+  };
+  await record(10);
+  await eventually(() => publications.length === 1);
+  await record(3);
+  acknowledge();
+  await record(6);
+  t.strictSame(publications, [10], 'nine are not worth a publication of their own');
+  await record(1);
+  await eventually(() => publications.length === 2);
+  t.strictSame(publications, [10, 10], 'ten are');
+  await record(2);
+  const shipped = shipper.drain();
+  acknowledge();
+  await eventually(() => publications.length === 3);
+  acknowledge();
+  await shipped;
+  t.strictSame(publications, [10, 10, 2], 'all that was recorded before it was asked for');
+  t.equal(shipper.lag(), 0);
+  await shipper.stop();
+  writer.close();
 });
 
 t.test(

@@ -8,7 +8,7 @@ import { openCursorFile, readCursor } from './journal/cursor.ts';
 import type { Damage, Fragment } from './journal/damage.ts';
 import { readBatch } from './journal/reader.ts';
 import type { Recent } from './journal/recent.ts';
-import { type Cursor, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
+import { type Cursor, isBefore, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
 
 interface ShipperOptions {
   readonly folder: string;
@@ -167,9 +167,6 @@ export const startShipper = (options: ShipperOptions): Shipper => {
     },
   };
 };
-
-const isBefore = (one: Cursor, other: Cursor): boolean =>
-  one.segment < other.segment || (one.segment === other.segment && one.offset < other.offset);
 
 const message = (json: string): EventMessage => ({
   key: (JSON.parse(json) as UsageEvent).subscription,

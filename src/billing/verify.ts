@@ -6,7 +6,7 @@ import { journalFolders } from './journal/claim.ts';
 import { readCursor } from './journal/cursor.ts';
 import { readDamage } from './journal/damage.ts';
 import { readBatch } from './journal/reader.ts';
-import { type Cursor, listSegments, segmentPath, start } from './journal/segments.ts';
+import { type Cursor, isBefore, listSegments, segmentPath, start } from './journal/segments.ts';
 
 export interface Report {
   readonly journal: {
@@ -163,9 +163,6 @@ const readJournal = (folder: string, into: Journals): void => {
 /** Without a line that a dead process left half, or a running one is writing. */
 const wholeLines = (folder: string, segment: number): number =>
   readFileSync(segmentPath(folder, segment)).lastIndexOf('\n') + 1;
-
-const isBefore = (a: Cursor, b: Cursor): boolean =>
-  a.segment < b.segment || (a.segment === b.segment && a.offset < b.offset);
 
 const readEvent = (value: Uint8Array): Expected | undefined => {
   try {

@@ -12,6 +12,9 @@ export interface Cursor {
 
 export const start: Cursor = { segment: 0, offset: 0 };
 
+export const isBefore = (one: Cursor, other: Cursor): boolean =>
+  one.segment < other.segment || (one.segment === other.segment && one.offset < other.offset);
+
 const ending = '.journal';
 const newline = 0x0a;
 

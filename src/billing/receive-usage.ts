@@ -11,33 +11,76 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 interface Numbered {
   /** Place in the batch. */
   readonly index: number;
-  readonly event: UsageEvent;
   readonly message: ReceivedMessage;
 }
 
 export const receiveUsage =
   (ledger: Pick<Ledger, 'insert'>): Receiver =>
-  async (messages) => {
-    const events: Numbered[] = [];
-    const rejected: Rejected[] = [];
-    for (const [index, message] of messages.entries()) {
-      try {
-        events.push(numbered(message, index));
-      } catch (error) {
-        rejected.push({ index, reason: error instanceof Error ? error.message : String(error) });
-      }
-    }
-    return [...rejected, ...(await insert(ledger, events))];
-  };
+  (messages) =>
+    insert(
+      ledger,
+      messages.map((message, index) => ({ index, message })),
+    );
 
-/** What did not leave the process is what its type says, and its JSON is made only for who asks; other is decoded once. */
-const numbered = (message: ReceivedMessage, index: number): Numbered => {
-  if (message.event !== undefined) return { index, message, event: message.event };
-  const value = readText(message);
-  return { index, message: { value }, event: checked(JSON.parse(value)) };
+/** Rows that the ledger refuses for what they hold are found by halving, so that the others are counted. */
+const insert = async (
+  ledger: Pick<Ledger, 'insert'>,
+  messages: readonly Numbered[],
+): Promise<readonly Rejected[]> => {
+  const [first] = messages;
+  if (first === undefined) return [];
+  const batch = new Batch(messages);
+  try {
+    await ledger.insert(batch, (place) => batch.textAt(place));
+    return batch.rejected;
+  } catch (error) {
+    if (error instanceof ApiError) throw error; // unavailable: the whole batch is given again
+    if (messages.length === 1) return [{ index: first.index, reason: reasonOf(error) }];
+    const half = messages.length >> 1;
+    return [
+      ...(await insert(ledger, messages.slice(0, half))),
+      ...(await insert(ledger, messages.slice(half))),
+    ];
+  }
 };
 
-const readText = ({ value }: ReceivedMessage): string =>
+/** The events of messages, each read when the ledger asks for it; messages that are no events are rejected on the way. */
+class Batch implements Iterable<UsageEvent> {
+  readonly rejected: Rejected[] = [];
+  readonly #messages: readonly Numbered[];
+  /** Those with the events that were read so far. */
+  readonly #read: ReceivedMessage[] = [];
+
+  constructor(messages: readonly Numbered[]) {
+    this.#messages = messages;
+  }
+
+  *[Symbol.iterator](): Iterator<UsageEvent> {
+    for (const { index, message } of this.#messages) {
+      let event: UsageEvent;
+      try {
+        event = eventOf(message);
+      } catch (error) {
+        this.rejected.push({ index, reason: reasonOf(error) });
+        continue;
+      }
+      this.#read.push(message);
+      yield event;
+    }
+  }
+
+  textAt(place: number): string {
+    const message = this.#read[place];
+    if (message === undefined) throw new Error(`There is no event ${place}.`);
+    return textOf(message);
+  }
+}
+
+/** What did not leave the process is what its type says. */
+const eventOf = (message: ReceivedMessage): UsageEvent =>
+  message.event ?? checked(JSON.parse(textOf(message)));
+
+const textOf = ({ value }: ReceivedMessage): string =>
   typeof value === 'string' ? value : utf8.decode(value);
 
 const checked = (event: unknown): UsageEvent => {
@@ -46,30 +89,4 @@ const checked = (event: unknown): UsageEvent => {
   throw new Error(`not a usage event of version 1: ${fault?.instancePath || 'it'} ${fault?.message ?? ''}`);
 };
 
-const textAt = (events: readonly Numbered[], place: number): string => {
-  const found = events[place];
-  if (found === undefined) throw new Error(`There is no event ${place}.`);
-  return readText(found.message);
-};
-
-/** Rows that the ledger refuses for what they hold are found by halving, so that the others are counted. */
-const insert = async (
-  ledger: Pick<Ledger, 'insert'>,
-  events: readonly Numbered[],
-): Promise<readonly Rejected[]> => {
-  if (events.length === 0) return [];
-  try {
-    await ledger.insert(
-      events.map(({ event }) => event),
-      (place) => textAt(events, place),
-    );
-    return [];
-  } catch (error) {
-    if (error instanceof ApiError) throw error; // unavailable: the whole batch is given again
-    const [first] = events;
-    if (events.length === 1 && first !== undefined)
-      return [{ index: first.index, reason: error instanceof Error ? error.message : String(error) }];
-    const half = events.length >> 1;
-    return [...(await insert(ledger, events.slice(0, half))), ...(await insert(ledger, events.slice(half)))];
-  }
-};
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,14 +1,13 @@
 /** Ships the events of a journal in order; its cursor moves only when they are acknowledged. */
 import type { Logger } from 'pino';
-import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { exponentialBackoff } from '../helpers/backoff.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
-import { eventJson } from './event-json.ts';
 import { openCursorFile, readCursor } from './journal/cursor.ts';
 import type { Damage, Fragment } from './journal/damage.ts';
 import { readBatch } from './journal/reader.ts';
 import type { Recent } from './journal/recent.ts';
 import { type Cursor, isBefore, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
+import { messageOf } from './messages.ts';
 
 interface ShipperOptions {
   readonly folder: string;
@@ -18,7 +17,7 @@ interface ShipperOptions {
   /** Where the journal ends now. A folder whose writer is gone ends at its last byte. */
   readonly end: () => Cursor;
   /** What was just written, at hand. */
-  readonly recent?: Recent<UsageEvent>;
+  readonly recent?: Recent<EventMessage>;
   /** Called with the size of each segment that was shipped and removed. */
   readonly released?: (bytes: number) => void;
   /** Called when everything up to the end was shipped. */
@@ -81,13 +80,13 @@ export const startShipper = (options: ShipperOptions): Shipper => {
 
   const recentMessages = (): Batch | undefined => {
     const batch = recent?.from(cursor, batchBytes);
-    return batch && { messages: batch.entries.map((event) => new RecentMessage(event)), next: batch.next };
+    return batch && { messages: batch.entries, next: batch.next };
   };
 
   const readMessages = (): Batch | undefined => {
     const batch = readBatch(folder, cursor, end(), batchBytes);
     if (batch === undefined) return undefined;
-    return { messages: batch.events.map(message), damaged: batch.damaged, next: batch.next };
+    return { messages: batch.events.map(messageOf), damaged: batch.damaged, next: batch.next };
   };
 
   const removeShipped = (): void => {
@@ -167,25 +166,3 @@ export const startShipper = (options: ShipperOptions): Shipper => {
     },
   };
 };
-
-const message = (json: string): EventMessage => ({
-  key: (JSON.parse(json) as UsageEvent).subscription,
-  value: json,
-});
-
-/** Its JSON is built on demand: strings that wait with an event would be copied by the garbage collector. */
-class RecentMessage implements EventMessage {
-  readonly event: UsageEvent;
-
-  constructor(event: UsageEvent) {
-    this.event = event;
-  }
-
-  get key(): string {
-    return this.event.subscription;
-  }
-
-  get value(): string {
-    return eventJson(this.event);
-  }
-}

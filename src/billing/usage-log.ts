@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { EMPTY, type Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { DeadProcess } from '../ports/allowances.ts';
-import type { Events } from '../ports/events.ts';
+import type { EventMessage, Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { eventJson } from './event-json.ts';
 import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
@@ -14,6 +14,7 @@ import { deadProcess, markCutOff } from './journal/dead-process.ts';
 import { Recent } from './journal/recent.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
+import { MessageOfEvent, messagesOfLines } from './messages.ts';
 import { type Shipper, startShipper } from './shipper.ts';
 
 interface UsageLogOptions {
@@ -56,11 +57,17 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   const kept = readDamage(folder, 'damaged').length;
   if (kept > 0) log.error({ lines: kept }, 'damaged.log has usage that was never billed');
   const own = claimFolder(folder);
-  const recent = new Recent<UsageEvent>(() => shipper.hurry(), events.batch);
+  const recent = new Recent<EventMessage>(() => shipper.hurry(), events.batch);
   const writer = new JournalWriter({
     folder: own.path,
     json: eventJson,
-    recent,
+    written: (place, lines, written) => {
+      const messages =
+        events.takesBytes === true
+          ? messagesOfLines(lines, written)
+          : written.map((event) => new MessageOfEvent(event));
+      recent.add(place, lines.length, messages);
+    },
     log,
     damage,
     sync: options.sync,

@@ -7,7 +7,7 @@ export interface EventMessage {
   /** Events of one key stay in order; usage uses the subscription. */
   readonly key: string;
   /** JSON. */
-  readonly value: string;
+  readonly value: string | Buffer;
   /** What it says, where that is at hand: whoever takes it need not ask for the JSON. */
   readonly event?: UsageEvent;
 }
@@ -15,6 +15,8 @@ export interface EventMessage {
 export interface Events {
   /** Messages worth publishing at once; the publisher decides unless it is given. */
   readonly batch?: number;
+  /** It publishes bytes, so messages need not come with their events. */
+  readonly takesBytes?: boolean;
   /** Resolves once the events are safe on the other side; rejects when they may not be, and the caller sends them again. */
   publish(topic: Topic, messages: readonly EventMessage[]): Promise<void>;
   /** Resolves when the service answers; rejects with a plain sentence when it does not. */

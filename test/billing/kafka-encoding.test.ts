@@ -31,7 +31,8 @@ t.teardown(() => {
 });
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 300 }));
-const message = fc.record({ key: text, value: text });
+const bytes = text.map((value) => Buffer.from(value));
+const message = fc.record({ key: text, value: fc.oneof(text, bytes) });
 const batch = fc.record({
   partition: fc.nat(),
   firstSequence: fc.nat(),
@@ -39,7 +40,7 @@ const batch = fc.record({
     fc.array(message, { minLength: 1, maxLength: 20 }),
     // Numbers of records beyond 63 and sizes beyond 8191 take more bytes.
     fc.tuple(message, fc.integer({ min: 60, max: 200 })).map(([one, count]) => Array(count).fill(one)),
-    message.map(({ key, value }) => [{ key, value: value.repeat(2_000) }]),
+    fc.record({ key: text, value: text }).map(({ key, value }) => [{ key, value: value.repeat(2_000) }]),
   ),
 });
 const produceRequest = fc.record({
@@ -78,7 +79,8 @@ t.test('what it cannot encode is left to the library', async (t) => {
     headers: withMessage({ key: 'a', value: 'b', headers: { reason: 'why' } }),
     'a time': withMessage({ key: 'a', value: 'b', timestamp: String(now - 5) }),
     'no key': withMessage({ key: null, value: 'b' }),
-    bytes: withMessage({ key: 'a', value: Buffer.from('b') }),
+    'a string and bytes': withMessage({ key: 'a', value: Buffer.from('b') }),
+    'no value': withMessage({ key: 'a', value: null }),
     'a transaction': { ...withMessage({ key: 'a', value: 'b' }), transactionalId: 'one' },
     compression: { ...withMessage({ key: 'a', value: 'b' }), compression: 1 },
   }))

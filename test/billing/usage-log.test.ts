@@ -13,13 +13,14 @@ import { eventJson } from '../../src/billing/event-json.ts';
 import { openDamage } from '../../src/billing/journal/damage.ts';
 import { Recent } from '../../src/billing/journal/recent.ts';
 import { JournalWriter } from '../../src/billing/journal/writer.ts';
+import { messagesOfLines } from '../../src/billing/messages.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { startShipper } from '../../src/billing/shipper.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import { differs, verifyUsage } from '../../src/billing/verify.ts';
 import { nanodollars } from '../../src/helpers/decimal.ts';
 import type { DeadProcess } from '../../src/ports/allowances.ts';
-import type { Events } from '../../src/ports/events.ts';
+import type { EventMessage, Events } from '../../src/ports/events.ts';
 import { eventually } from '../eventually.ts';
 import { onlyLong } from '../long.ts';
 import { usageEvent } from './usage-events.ts';
@@ -34,7 +35,7 @@ const scriptedEvents = () => {
   const events: Events = {
     publish: async (_topic, messages) => {
       if (state.down) throw new Error('the broker is away');
-      taken.push(...messages.map(({ value }) => JSON.parse(value) as UsageEvent));
+      taken.push(...messages.map(({ value }) => JSON.parse(String(value)) as UsageEvent));
     },
     check: () => Promise.resolve(),
     close: () => Promise.resolve(),
@@ -63,6 +64,38 @@ t.test('recorded events reach the ledger, and the journal is gone after a clean 
   await usage.close();
   t.same(readdirSync(join(folder, 'journal')), []);
   await ledger.close();
+});
+
+t.test('an adapter that takes bytes gets those of the journal', async (t) => {
+  const folder = t.testdir();
+  const published: EventMessage[] = [];
+  const events: Events = {
+    takesBytes: true,
+    publish: async (_topic, messages) => {
+      published.push(...messages);
+    },
+    check: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const usage = openUsageLog({ folder, events, sync: 'none', log });
+  // The first one is read from the file.
+  await firstValueFrom(usage.record(usageEvent()));
+  await usage.ship();
+  published.length = 0;
+  const recorded = [
+    usageEvent({ subscription: 'sub_ü', model: 'far/模型 "🎵"\n' }),
+    ...Array.from({ length: 200 }, () => usageEvent({ subscription: 'sub_b' })),
+  ];
+  // Several in one write, and several writes.
+  for (let at = 0; at < recorded.length; at += 50)
+    await Promise.all(recorded.slice(at, at + 50).map((event) => firstValueFrom(usage.record(event))));
+  await usage.ship();
+  t.ok(published.every(({ value, event }) => Buffer.isBuffer(value) && event === undefined));
+  t.strictSame(
+    published.map(({ key, value }) => ({ key, value: String(value) })),
+    recorded.map((event) => ({ key: event.subscription, value: eventJson(event) })),
+  );
+  await usage.close();
 });
 
 t.test('while the broker is unavailable nothing is lost, and a later start ships it', async (t) => {
@@ -130,8 +163,15 @@ t.test('what is recorded during a publication waits for the next one', async (t)
     close: () => Promise.resolve(),
   };
   const damage = openDamage(folder, log);
-  const recent = new Recent<UsageEvent>(() => shipper.hurry(), 10);
-  const writer = new JournalWriter({ folder, json: eventJson, recent, log, damage, sync: 'none' });
+  const recent = new Recent<EventMessage>(() => shipper.hurry(), 10);
+  const writer = new JournalWriter<UsageEvent>({
+    folder,
+    json: eventJson,
+    written: (place, lines, written) => recent.add(place, lines.length, messagesOfLines(lines, written)),
+    log,
+    damage,
+    sync: 'none',
+  });
   const shipper = startShipper({
     folder,
     events,

@@ -36,7 +36,7 @@ export const eventsContract = async (t: Test, open: OpenEvents): Promise<void> =
     const found = await arrived('"order"', messages.length);
     for (const key of keys) {
       const of = (all: readonly string[]) => all.filter((json) => JSON.parse(json).key === key);
-      t.strictSame(of(found), of(messages.map(({ value }) => value)), `key "${key}"`);
+      t.strictSame(of(found), of(messages.map(({ value }) => String(value))), `key "${key}"`);
     }
   });
 

@@ -23,6 +23,32 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
   const eventsOf = (subscription: string, overrides: readonly Partial<UsageEvent>[]) =>
     overrides.map((each) => usageEvent({ subscription, ...each }));
 
+  await t.test('names may have any character', async (t) => {
+    const subscription = newOwner();
+    const names = [
+      '\\',
+      '\\N',
+      'a\tb',
+      'a\nb\r\n',
+      'it\'s "so"',
+      'ü🎵模型',
+      '',
+      ' ',
+      '\\t',
+
+      '\u2028',
+    ];
+    const events = names.map((model, index) =>
+      usageEvent({ subscription, model, route: model, time: noon + index, id: `${subscription}${model}` }),
+    );
+    await ledger.insert(events);
+    t.strictSame(await ledger.list({ ...always, subscription }, all), events);
+    const totals = await ledger.totals({ ...always, subscription }, ['model'], all);
+    t.strictSame(new Set(totals.map(({ group: [model] }) => model)), new Set(names));
+    for (const [index, model] of names.entries())
+      t.strictSame(await ledger.list({ ...always, subscription, model }, all), [events[index]], model);
+  });
+
   await t.test('events are listed whole, oldest first, by page', async (t) => {
     const subscription = newOwner();
     const other = usageEvent({ subscription: newOwner(), time: noon });

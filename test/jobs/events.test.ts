@@ -46,7 +46,7 @@ t.test('within a process', async (t) => {
   const published: { key: string }[] = [];
   const events: Events = {
     publish: async (topic, messages) => {
-      published.push(...messages.map(({ key, value }) => ({ topic, key, ...JSON.parse(value) })));
+      published.push(...messages.map(({ key, value }) => ({ topic, key, ...JSON.parse(String(value)) })));
       const rubbish = ['', 'null', '{"schema":1}', 'x'.repeat(20_000), Buffer.from([255, 254])];
       for (const receive of receivers)
         for (const value of [...rubbish, ...messages.map(({ value }) => value)])

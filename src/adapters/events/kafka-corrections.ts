@@ -70,4 +70,7 @@ const isPlain = (options: AnyProduceRequest): options is AnyProduceRequest & Pro
   );
 
 const isPlainMessage = ({ key, value, headers, timestamp }: Message): boolean =>
-  typeof key === 'string' && typeof value === 'string' && headers === undefined && timestamp === undefined;
+  typeof key === 'string' &&
+  (typeof value === 'string' || Buffer.isBuffer(value)) &&
+  headers === undefined &&
+  timestamp === undefined;

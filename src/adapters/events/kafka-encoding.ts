@@ -21,7 +21,7 @@ interface Batch {
 
 interface EncodableMessage {
   readonly key: string;
-  readonly value: string;
+  readonly value: string | Buffer;
 }
 
 const crc32C = createRequire(import.meta.url)('kafkajs/src/protocol/recordBatch/crc32C/index.js') as (
@@ -144,7 +144,7 @@ class Writer {
     this.bytes[this.at++] = rest;
   }
 
-  text(value: string): void {
-    this.at += this.bytes.write(value, this.at);
+  text(value: string | Buffer): void {
+    this.at += typeof value === 'string' ? this.bytes.write(value, this.at) : value.copy(this.bytes, this.at);
   }
 }

@@ -6,8 +6,8 @@ import { connectKafka, type KafkaSettings, kafkaFailure, topicName } from './kaf
 import { type KafkaProducer, newProducer } from './kafka-producer.ts';
 import { ensureTopics } from './kafka-topics.ts';
 
-/** Characters of one publication: brokers refuse a batch of more than a megabyte, and a character may take three bytes. */
-const portion = 300_000;
+/** Bytes of one publication: brokers refuse a batch of more than a megabyte. */
+const portion = 900_000;
 /** Milliseconds for connecting and for one portion: a broker that hangs must not hold up what others would take. */
 const connectMs = 20_000;
 const portionMs = 12_000;
@@ -60,6 +60,7 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
   return {
     // With 300, a response took 207 instead of 166 µs of CPU time where the same process inserts into ClickHouse.
     batch: 900,
+    takesBytes: true,
     publish: (topic, messages) => {
       const sent = last.then(() => send(topic, messages));
       last = sent.catch(() => undefined); // the caller has it
@@ -95,16 +96,20 @@ const within = <T>(ms: number, work: Promise<T>): Promise<T> => {
 
 function* portions(messages: readonly EventMessage[]): Generator<Message[]> {
   let part: Message[] = [];
-  let characters = 0;
+  let bytes = 0;
   for (const { key, value } of messages) {
-    const size = key.length + value.length;
-    if (characters + size > portion && part.length > 0) {
+    const size = mostBytes(key) + mostBytes(value);
+    if (bytes + size > portion && part.length > 0) {
       yield part;
       part = [];
-      characters = 0;
+      bytes = 0;
     }
     part.push({ key, value });
-    characters += size;
+    bytes += size;
   }
   if (part.length > 0) yield part;
 }
+
+/** A character takes at most three. */
+const mostBytes = (value: string | Buffer): number =>
+  typeof value === 'string' ? value.length * 3 : value.length;

@@ -20,7 +20,10 @@ export const createLocalEvents = ({ usage, rejectedFile, log }: LocalEventsOptio
       if (topic !== 'usage') return;
       const rejected = await usage(messages, never);
       for (const { index, reason } of rejected)
-        appendFileSync(rejectedFile, `${JSON.stringify({ reason, value: messages[index]?.value })}\n`);
+        appendFileSync(
+          rejectedFile,
+          `${JSON.stringify({ reason, value: String(messages[index]?.value) })}\n`,
+        );
       if (rejected.length > 0)
         log.error({ events: rejected.length, file: rejectedFile }, 'usage events rejected and set aside');
     },

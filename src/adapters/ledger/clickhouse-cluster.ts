@@ -1,7 +1,6 @@
 /** What a cluster of ClickHouse needs of every call: settings for exact totals, and tokens for repeated inserts. */
 import { createHash } from 'node:crypto';
 import type { ClickHouseSettings as QuerySettings } from '@clickhouse/client';
-import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import type { ClusterSettings } from './clickhouse-settings.ts';
 
 /** Seconds that a replica which is read from may be behind. */
@@ -27,9 +26,9 @@ export const clusterQuerySettings = ({ insertQuorum }: ClusterSettings): QuerySe
   distributed_ddl_output_mode: 'null_status_on_timeout',
 });
 
-/** Of these events in this order: a shard that has a block with it takes no other one. */
-export const tokenOf = (events: readonly Pick<UsageEvent, 'id'>[]): string => {
+/** Of the events with these ids in this order: a shard that has a block with it takes no other one. */
+export const tokenOf = (ids: readonly string[]): string => {
   const hash = createHash('sha256');
-  for (const { id } of events) hash.update(`${id}\n`);
+  for (const id of ids) hash.update(`${id}\n`);
   return hash.digest('base64url');
 };

@@ -1,4 +1,4 @@
-/** Converts usage events to ClickHouse rows; failed requests have no quantities. */
+/** Writes usage events as rows of tab-separated values for ClickHouse; failed requests have no quantities. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { billedColumns } from './day-sums.ts';
 
@@ -8,27 +8,28 @@ export const endOfTime = Date.UTC(2100, 0, 1);
 const facts = ['time', 'subscription', 'key', 'route', 'model', 'engine', 'outcome', 'status'] as const;
 export const columns = ['id', ...facts, ...billedColumns, 'event'] as const;
 
-export const rowOf = (event: UsageEvent, text = JSON.stringify(event)): readonly (string | number)[] => {
-  const { quantities, outcome } = event;
-  const billed = outcome !== 'failed';
-  return [
-    event.id,
-    new Date(event.time).toISOString().slice(0, -1).replace('T', ' '),
-    event.subscription,
-    event.key,
-    event.route,
-    event.model,
-    event.engine,
-    outcome,
-    event.status,
-    billed ? quantities.prompt_tokens : 0,
-    billed ? quantities.completion_tokens : 0,
-    billed ? quantities.cached_tokens : 0,
-    billed ? quantities.reasoning_tokens : 0,
-    billed ? (quantities.inputs ?? 0) : 0,
-    billed ? (quantities.megapixels ?? '0') : '0',
-    billed ? (quantities.seconds ?? '0') : '0',
-    event.cost,
-    text,
-  ];
+/** With its newline, in the order of the columns. */
+export const rowOf = (event: UsageEvent, text = JSON.stringify(event)): string => {
+  const { outcome, status } = event;
+  const time = new Date(event.time).toISOString().slice(0, -1).replace('T', ' ');
+  const names = [event.subscription, event.key, event.route, event.model, event.engine];
+  return (
+    `${escaped(event.id)}\t${time}\t${names.map(escaped).join('\t')}\t${outcome}\t${status}\t` +
+    `${outcome === 'failed' ? nothing : billed(event)}\t${event.cost}\t${escaped(text)}\n`
+  );
 };
+
+const nothing = '0\t0\t0\t0\t0\t0\t0';
+const billed = ({ quantities }: UsageEvent): string => {
+  const { inputs = 0, megapixels = '0', seconds = '0' } = quantities;
+  return (
+    `${quantities.prompt_tokens}\t${quantities.completion_tokens}\t${quantities.cached_tokens}\t` +
+    `${quantities.reasoning_tokens}\t${inputs}\t${megapixels}\t${seconds}`
+  );
+};
+
+/** JSON has few of them: its quotes stay as they are, which is why rows are not JSON themselves. */
+const special = /[\\\t\n\r]/;
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+const escaped = (value: string): string =>
+  special.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? '') : value;

@@ -83,9 +83,10 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
 
   return {
     insert: async (events) => {
-      for (let start = 0; start < events.length; start += transactionSize) {
+      const all = [...events];
+      for (let start = 0; start < all.length; start += transactionSize) {
         if (start > 0) await setImmediate();
-        const some = events.slice(start, start + transactionSize);
+        const some = all.slice(start, start + transactionSize);
         await attempt(() => insertNew(sqlite, some));
       }
     },

@@ -48,6 +48,17 @@ export class LineEncoder {
   }
 }
 
+/** The JSON of each of the lines that were encoded together. */
+export const jsonOfLines = (lines: Buffer): Buffer[] => {
+  const texts: Buffer[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const end = lines.indexOf(newline, at);
+    texts.push(lines.subarray(at + checksumLength + 1, end));
+    at = end + 1;
+  }
+  return texts;
+};
+
 /** The JSON text of a line without its newline; undefined when the line is not whole. */
 export const decodeLine = (line: Buffer): string | undefined => {
   if (line.length <= checksumLength + 1 || line[checksumLength] !== space) return undefined;

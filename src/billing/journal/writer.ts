@@ -5,7 +5,6 @@ import { Observable, type Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
 import type { Damage } from './damage.ts';
 import { LineEncoder } from './line.ts';
-import type { Recent } from './recent.ts';
 import { createReserve } from './reserve.ts';
 import { type Cursor, listSegments, mendTail, segmentBytes, segmentPath } from './segments.ts';
 
@@ -28,8 +27,8 @@ export interface JournalOptions<Entry> {
   readonly maxBytes?: number;
   /** Room kept for the usage of requests that are running when the disk fills up. */
   readonly reserveBytes?: number;
-  /** Where shipping finds what was just written. */
-  readonly recent?: Recent<Entry>;
+  /** Called after each write with its place and its lines, which the next one overwrites. */
+  readonly written?: (place: Cursor, lines: Buffer, entries: readonly Entry[]) => void;
   /** How bytes reach a file; for tests of disks that refuse them. */
   readonly write?: (file: number, bytes: Buffer, offset: number) => number;
 }
@@ -174,7 +173,7 @@ export class JournalWriter<Entry> {
       this.#reserve.release();
       this.#write(bytes);
     }
-    this.#options.recent?.add(end, bytes.length, entries);
+    this.#options.written?.(end, bytes, entries);
   }
 
   #write(bytes: Buffer): void {

@@ -1,6 +1,6 @@
 /** Subscribes to Redis channels on a connection of its own, which is replaced when it is lost. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { within } from '../helpers/within.ts';
 import { openSubscriber, reconnectBackoff } from './redis-client.ts';
 import { type RedisAddress, settingsOf } from './redis-settings.ts';
 
@@ -61,18 +61,10 @@ export const openChannel = (options: ChannelOptions): Channel => {
   connect();
 
   return {
-    ready: async () => {
-      const onTime = new AbortController();
-      const late = delay(patience, undefined, { signal: onTime.signal }).then(() => {
+    ready: () =>
+      within(patience, subscribed, () => {
         throw new Error('Redis does not let the gateway listen for messages in time.');
-      });
-      try {
-        await Promise.race([subscribed, late]);
-      } finally {
-        onTime.abort();
-        late.catch(() => undefined);
-      }
-    },
+      }),
     close: () => {
       closed = true;
       clearTimeout(retry);

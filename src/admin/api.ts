@@ -1,6 +1,6 @@
 /** The admin API of one gateway process: finds the route, checks token and body, and writes the reply. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
+import { within } from '../helpers/within.ts';
 import { createAudit } from './audit.ts';
 import { etagOf, expectation } from './etag.ts';
 import { createManagement } from './management.ts';
@@ -38,19 +38,10 @@ export const createAdminApi = (
   };
 };
 
-const inTime = async (answer: Promise<AdminAnswer>, longestMs: number): Promise<AdminAnswer> => {
-  const timer = new AbortController();
-  const late = delay(longestMs, undefined, { signal: timer.signal, ref: false }).then(() => {
+const inTime = (answer: Promise<AdminAnswer>, longestMs: number): Promise<AdminAnswer> =>
+  within(longestMs, answer, () => {
     throw fail('timeout', `This took longer than ${longestMs / 1000} s; it may be done all the same`);
   });
-  // The loser of the race may reject unseen.
-  late.catch(() => undefined);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    timer.abort();
-  }
-};
 
 const replyOf = ({ value, status = 200, record }: AdminAnswer, id: string): AdminReply => ({
   status,

@@ -1,4 +1,5 @@
 /** Says why a process should get no traffic, from checks of the services it needs. */
+import { within } from '../helpers/within.ts';
 
 /** Throws or rejects with a sentence when what it checks is not available. */
 export type Check = () => unknown;
@@ -39,14 +40,7 @@ export const createReadiness = (checks: Checks, timeoutMs = defaultTimeoutMs): R
   };
 };
 
-const withTimeout = async (check: Check, timeoutMs: number): Promise<unknown> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer for ${timeoutMs} ms`)), timeoutMs);
+const withTimeout = async (check: Check, timeoutMs: number): Promise<unknown> =>
+  within(timeoutMs, Promise.resolve(check()), () => {
+    throw new Error(`no answer for ${timeoutMs} ms`);
   });
-  try {
-    return await Promise.race([check(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

@@ -1,8 +1,8 @@
 /** One gateway process as its supervisor sees it. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AdminReply, AdminRequest } from '../admin/route.ts';
+import { within } from '../helpers/within.ts';
 import type { DrainOptions } from '../http/listen.ts';
 import type { FromChild, ToChild } from './messages.ts';
 
@@ -114,11 +114,9 @@ export class Child {
   async #request(question: Question, timeoutMs: number): Promise<Reply | undefined> {
     const number = ++this.#number;
     const reply = new Promise<Reply>((resolve) => this.#replies.set(number, resolve));
-    const timer = new AbortController();
-    const timeout = delay(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+    const gone = this.exited.then(() => undefined);
     this.send({ ...question, number });
-    const message = await Promise.race([reply, timeout, this.exited.then(() => undefined)]);
-    timer.abort();
+    const message = await within(timeoutMs, Promise.race([reply, gone]), () => undefined);
     this.#replies.delete(number);
     return message;
   }

@@ -6,6 +6,7 @@ import type {
   VectorStoreRecord,
 } from '../../schemas/vector-stores/records.ts';
 import { fail } from '../errors.ts';
+import { within } from '../helpers/within.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { StoredRecord } from '../ports/state.ts';
 import type { FileView, RecordPage, Upload, VectorStoreView } from '../ports/vector-stores.ts';
@@ -64,7 +65,7 @@ export class Files {
     await reservation.kept(upload.bytes);
     const settled = this.#ingestion.begin(lease);
     if (upload.bytes > smallBytes) return { file, items: [] };
-    const outcome = await withinTime(settled, this.#waitMs);
+    const outcome = await within(this.#waitMs, settled, () => undefined);
     if (outcome === 'gone') throw absent('id', 'vector store', store.id);
     if (typeof outcome === 'object') {
       await this.remove(store, file.id);
@@ -174,16 +175,3 @@ const ingestionOf = (
   done: 0,
   attempts: 0,
 });
-
-/** Undefined on timeout. */
-const withinTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, undefined).unref();
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

@@ -1,6 +1,7 @@
 /** The Events port on Kafka: an idempotent producer, acknowledged by all in-sync replicas. */
 import type { Message } from 'kafkajs';
 import type { Logger } from 'pino';
+import { within } from '../../helpers/within.ts';
 import type { EventMessage, Events, Topic } from '../../ports/events.ts';
 import { connectKafka, type KafkaSettings, kafkaFailure, topicName } from './kafka-client.ts';
 import { type KafkaProducer, newProducer } from './kafka-producer.ts';
@@ -48,9 +49,9 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
     if (!open) throw new Error('Events are closed.');
     try {
       connected ??= connect();
-      const producer = await within(connectMs, connected);
+      const producer = await inTime(connectMs, connected);
       for (const part of portions(messages))
-        await within(portionMs, producer.send(topicName(settings, topic), part));
+        await inTime(portionMs, producer.send(topicName(settings, topic), part));
     } catch (error) {
       void abandon(); // what hangs may take long to end
       throw kafkaFailure(settings, error);
@@ -70,7 +71,7 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
       if (!open) throw new Error('Events are closed.');
       try {
         connected ??= connect();
-        await within(connectMs, connected);
+        await inTime(connectMs, connected);
       } catch (error) {
         void abandon();
         throw kafkaFailure(settings, error);
@@ -84,15 +85,10 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
   };
 };
 
-/** A plain timer: an aborted one would cost an exception for every publication. */
-const within = <T>(ms: number, work: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${ms / 1000} seconds`)), ms);
+const inTime = <T>(ms: number, work: Promise<T>): Promise<T> =>
+  within(ms, work, () => {
+    throw new Error(`no response within ${ms / 1000} seconds`);
   });
-  work.catch(() => undefined); // it may fail when nobody waits for it any more
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-};
 
 function* portions(messages: readonly EventMessage[]): Generator<Message[]> {
   let part: Message[] = [];

@@ -1,9 +1,9 @@
 /** The Streams port on Redis: any gateway reads a stream while the one that writes it lives, and what it wrote after that. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
 import { fail } from '../../errors.ts';
+import { within } from '../../helpers/within.ts';
 import type {
   KeptStream,
   LastEvents,
@@ -237,7 +237,7 @@ export class RedisStreams implements Streams {
   async close(): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#local.shutDown();
-    await Promise.race([Promise.all([...this.#mirrors.values()].map(({ done }) => done)), delay(flushMs)]);
+    await within(flushMs, Promise.all([...this.#mirrors.values()].map(({ done }) => done)), () => undefined);
     for (const mirror of [...this.#mirrors.values()]) mirror.close();
     await this.#store.leave().catch(() => undefined);
     this.#channel.close();

@@ -62,8 +62,8 @@ export interface LedgerEntry {
 /** Calls reject with `unavailable` (503) when the ledger cannot be reached now. */
 export interface Ledger {
   /**
-   * Any rejection but `unavailable` means that it will never take these events. They may be read one by one, in ticks of
-   * their own. `textOf` gives the JSON of the one at a place, as it came.
+   * Any rejection but `unavailable` means that it will never take these events. They are read once,
+   * maybe in several ticks. `textOf` gives the JSON of the one at a place, as it came.
    */
   insert(events: Iterable<UsageEvent>, textOf?: (index: number) => string): Promise<void>;
   /** Sorted by group; the place of a total is its group. */

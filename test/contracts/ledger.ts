@@ -23,6 +23,20 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
   const eventsOf = (subscription: string, overrides: readonly Partial<UsageEvent>[]) =>
     overrides.map((each) => usageEvent({ subscription, ...each }));
 
+  await t.test('more events than are encoded in one tick, from an iterator', async (t) => {
+    const subscription = newOwner();
+    for (const [round, count] of [99, 100, 101, 250].entries()) {
+      const events = Array.from({ length: count }, (_, number) =>
+        usageEvent({ subscription, time: noon + 1000 * round + number }),
+      );
+      await ledger.insert(events.values());
+      const [from, to] = [noon + 1000 * round, noon + 1000 * (round + 1)];
+      t.strictSame(await ledger.list({ subscription, from, to }, all), events, `${count} events`);
+    }
+    const [total] = await ledger.totals({ ...always, subscription }, ['subscription'], all);
+    t.equal(total?.requests, 550);
+  });
+
   await t.test('names may have any character', async (t) => {
     const subscription = newOwner();
     const names = [

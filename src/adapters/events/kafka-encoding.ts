@@ -33,7 +33,7 @@ const batchHeader = 61;
 const lengthAt = 8;
 const checksumAt = 17;
 /** The most that a record has beside its key and value, a topic or partition beside what is in it, a request at its start. */
-const mostOverhead = 32;
+export const mostOverhead = 32;
 
 /** The body of a produce request, versions 3 to 7. */
 export const encodeProduceRequest = (request: ProduceRequest, now: number): Buffer => {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { within } from '../../helpers/within.ts';
 import type { EventMessage, Events, Topic } from '../../ports/events.ts';
 import { connectKafka, type KafkaSettings, kafkaFailure, topicName } from './kafka-client.ts';
+import { mostOverhead } from './kafka-encoding.ts';
 import { type KafkaProducer, newProducer } from './kafka-producer.ts';
 import { ensureTopics } from './kafka-topics.ts';
 
@@ -94,7 +95,7 @@ function* portions(messages: readonly EventMessage[]): Generator<Message[]> {
   let part: Message[] = [];
   let bytes = 0;
   for (const { key, value } of messages) {
-    const size = mostBytes(key) + mostBytes(value);
+    const size = mostBytes(key) + mostBytes(value) + mostOverhead;
     if (bytes + size > portion && part.length > 0) {
       yield part;
       part = [];

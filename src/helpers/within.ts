@@ -6,7 +6,7 @@ export const within = <T, Late>(
   work: Promise<T>,
   late: () => Late,
 ): Promise<T | Late> =>
-  // A plain timer: one that is aborted costs an exception. It does not keep a process that is about to end.
+  // A plain timer: one that is aborted costs an exception.
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       try {
@@ -14,6 +14,6 @@ export const within = <T, Late>(
       } catch (error) {
         reject(error);
       }
-    }, milliseconds).unref();
+    }, milliseconds);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

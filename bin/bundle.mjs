@@ -3,7 +3,8 @@
  * loads 1,500 modules needs 30 MB more, and twice the time to start.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
@@ -26,11 +27,22 @@ const keepUrls = {
   },
 };
 
+/** Node's condition leads to CommonJS in ES5, where each use of a name is the call of a getter. */
+const rxjs = join(dirname(createRequire(import.meta.url).resolve('rxjs/package.json')), 'dist/esm/index.js');
+
+/** On the global object these are getters, and each use is a call; an import is a variable. */
+const globals = {
+  Buffer: ['node:buffer', 'Buffer'],
+  performance: ['node:perf_hooks', 'performance'],
+  process: ['node:process', 'default'],
+};
+
 await build({
   configFile: false,
   root,
   logLevel: 'warn',
   plugins: [keepUrls],
+  resolve: { alias: [{ find: /^rxjs$/, replacement: rxjs }] },
   // Other libraries are loaded when needed, or have files of their own.
   ssr: { target: 'node', noExternal: ['rxjs', 'typebox', 'yaml'] },
   build: {
@@ -40,12 +52,15 @@ await build({
     sourcemap: true,
     target: 'node20',
     rolldownOptions: {
+      transform: { inject: globals },
       output: {
         entryFileNames: entry,
         chunkFileNames: '[name]-[hash].js',
         sourcemapExcludeSources: true,
         // V8 keeps a source with a character beyond Latin-1 in two bytes each, 2 MB more in all.
         comments: false,
+        // V8 compiles calls of constants directly; a variable is read and checked each time.
+        topLevelVar: false,
         minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
       },
     },

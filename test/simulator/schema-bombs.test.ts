@@ -140,12 +140,20 @@ const cpuOf = (run: () => void): number => {
   return process.cpuUsage(before).user / 1000;
 };
 
+/** Three runs: compiling and garbage collection count as well. */
+const leastCpuOf = (run: (seed: number) => void): number =>
+  Math.min(...[1, 2, 3].map((seed) => cpuOf(() => run(seed))));
+
+/** Milliseconds on this machine, which may be slow: half as long again as the parser takes for the widest schema. */
+const widest = JSON.stringify(bombs['required properties, wide']);
+const most = 1.5 * leastCpuOf(() => JSON.parse(widest));
+
 t.test('every bomb is defused', async (t) => {
   // Compiled code, as in a process that has been running for a while.
   for (const schema of Object.values(bombs)) outcome(schema, 0);
   for (const [name, schema] of Object.entries(bombs)) {
-    const taken = Math.min(...[1, 2, 3].map((seed) => cpuOf(() => outcome(schema, seed))));
-    t.ok(taken < 50, `${name}: ${taken.toFixed(1)} ms`);
+    const taken = leastCpuOf((seed) => outcome(schema, seed));
+    t.ok(taken < most, `${name}: ${taken.toFixed(1)} of ${most.toFixed(1)} ms`);
     t.strictSame(outcome(schema, 7), outcome(schema, 7), 'the same each time');
   }
 });
@@ -167,18 +175,17 @@ const piece = fc.letrec<{ schema: Schema }>((tie) => ({
 })).schema;
 
 t.test('any schema of such parts takes limited work', async (t) => {
-  const most = 100;
   let longest = 0;
   fc.assert(
     fc.property(piece, piece, piece, fc.nat(), (schema, a, b, seed) => {
       const measure = (): number => cpuOf(() => outcome({ ...schema, $defs: { a, b } }, seed));
       const once = measure();
       // Once more before it is blamed: compiling and garbage collection count as well.
-      longest = Math.max(longest, once < most ? once : measure());
+      longest = Math.max(longest, once < 2 * most ? once : measure());
     }),
     { seed: 20_260_101, numRuns: orLong(75, 300) },
   );
-  t.ok(longest < most, `${longest.toFixed(1)} ms`);
+  t.ok(longest < 2 * most, `${longest.toFixed(1)} of ${(2 * most).toFixed(1)} ms`);
 });
 
 t.test(

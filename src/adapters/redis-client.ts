@@ -1,6 +1,7 @@
 /** Opens every connection to Redis: to a server, the primary that sentinels name, or a cluster. */
 import { Cluster, Redis } from 'ioredis';
 import { exponentialBackoff } from '../helpers/backoff.ts';
+import './redis-corrections.ts';
 import type { RedisPlace, RedisSettings } from './redis-settings.ts';
 
 export type RedisClient = Redis | Cluster;

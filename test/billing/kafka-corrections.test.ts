@@ -1,4 +1,4 @@
-/** Tests that Kafka's library leaves the event loop alone: when a consumer stops, and when there is nothing to send. */
+/** Tests that Kafka's library leaves the event loop alone: when a consumer stops, when there is nothing to send, when there is much. */
 import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
@@ -20,6 +20,9 @@ const Runner = library('kafkajs/src/consumer/runner.js') as new (options: object
 const RequestQueue = library('kafkajs/src/network/requestQueue/index.js') as new (
   options: object,
 ) => LibraryQueue;
+const createSendMessages = library('kafkajs/src/producer/sendMessages.js') as (
+  options: object,
+) => (request: object) => Promise<unknown>;
 
 const logger = {
   debug: () => {},
@@ -95,4 +98,50 @@ t.test('a connection looks for requests to send only while there are some', asyn
   looks = 0;
   await delay(100);
   t.equal(looks, 0);
+});
+
+t.test('messages are grouped by partition without copies of the groups', async (t) => {
+  const messages = Array.from({ length: 5 }, (_, n) => ({ key: `key ${n % 2}`, value: `${n}` }));
+  let produced: unknown;
+  const broker = {
+    nodeId: 1,
+    produce: async ({ topicData }: { topicData: unknown }) => {
+      produced = topicData;
+      return { topics: [] };
+    },
+  };
+  const sendMessages = createSendMessages({
+    logger,
+    cluster: {
+      addMultipleTargetTopics: async () => {},
+      refreshMetadataIfNecessary: async () => {},
+      findTopicPartitionMetadata: () => [{}, {}],
+      findLeaderForPartitions: () => ({ 1: [0, 1] }),
+      findBroker: async () => broker,
+    },
+    partitioner: ({ message }: { message: { key: string } }) => (message.key === 'key 0' ? 0 : 1),
+    eosManager: {
+      acquireBrokerLock: async () => {},
+      releaseBrokerLock: async () => {},
+      isTransactional: () => false,
+      getProducerId: () => 1,
+      getProducerEpoch: () => 0,
+      getSequence: () => 7,
+      updateSequence: () => {},
+    },
+    retrier: (attempt: () => Promise<unknown>) => attempt(),
+  });
+  // The library groups with `reduce`, and copies.
+  const unreduced = Object.assign([...messages], { reduce: undefined });
+  await sendMessages({ acks: -1, topicMessages: [{ topic: 'usage', messages: unreduced }] });
+  const [m0, m1, m2, m3, m4] = messages;
+  t.strictSame(produced, [
+    {
+      topic: 'usage',
+      partitions: [
+        { partition: 0, messages: [m0, m2, m4], firstSequence: 7 },
+        { partition: 1, messages: [m1, m3], firstSequence: 7 },
+      ],
+    },
+  ]);
 });

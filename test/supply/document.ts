@@ -17,6 +17,7 @@ export const reasons: Readonly<Record<string, string>> = {
   '@fastify/busboy': 'streaming multipart parser',
   '@ffmpeg/core':
     'audio and video in WebAssembly, where no native ffmpeg can be sandboxed; runs in a separate process',
+  '@node-rs/crc32': 'checksums of batches for Kafka',
   '@qdrant/js-client-rest': 'vector store items in Qdrant',
   aws4fetch: 'signatures for S3',
   'gpt-tokenizer': 'exact token counts',

@@ -47,10 +47,14 @@ t.test('no runtime package has an install script', async (t) => {
   t.strictSame(scripts, []);
 });
 
+/** Linux with glibc. */
+const gnu = (platform: string): string => (platform.startsWith('linux') ? `${platform}-gnu` : platform);
+
 t.test('every binary exists for every platform', async (t) => {
   const families: Readonly<Record<string, (platform: string) => readonly string[]>> = {
     sharp: (platform) => [`@img/sharp-${platform}`, `@img/sharp-libvips-${platform}`],
-    libsql: (platform) => [`@libsql/${platform.startsWith('linux') ? `${platform}-gnu` : platform}`],
+    libsql: (platform) => [`@libsql/${gnu(platform)}`],
+    crc32: (platform) => [`@node-rs/crc32-${gnu(platform)}`],
   };
   for (const [family, namesOn] of Object.entries(families))
     for (const platform of platforms)

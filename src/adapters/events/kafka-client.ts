@@ -1,8 +1,8 @@
 /** Connects to Kafka with quiet logging, and names our topics and groups. */
-import kafkajs, { type Kafka, type LogEntry, type Mechanism, type SASLOptions } from 'kafkajs';
+import type { Kafka, LogEntry, Mechanism, SASLOptions } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { Topic } from '../../ports/events.ts';
-import './kafka-corrections.ts';
+import { kafkajs } from './kafka-corrections.ts';
 import { oauthBearer } from './kafka-oauth.ts';
 import { type KafkaTls, socketsFor } from './kafka-sockets.ts';
 import type { TokenSource } from './kafka-tokens.ts';

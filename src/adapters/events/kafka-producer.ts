@@ -1,7 +1,8 @@
 /** An idempotent Kafka producer whose publications are acknowledged for every partition they touch. */
-import kafkajs, { type Kafka, type Message, type RecordMetadata } from 'kafkajs';
+import type { Kafka, Message, Partitioners, RecordMetadata } from 'kafkajs';
 import type { Logger } from 'pino';
 import { type KafkaSettings, metadataAge, patience } from './kafka-client.ts';
+import { kafkajs } from './kafka-corrections.ts';
 
 export interface KafkaProducer {
   connect(): Promise<void>;
@@ -52,7 +53,7 @@ export const newProducer = (kafka: Kafka, settings: KafkaSettings, log: Logger):
 };
 
 /** Caches the partition of each key: the library computes a hash for each message, which takes 5 µs. */
-export const cachingPartitioner: typeof kafkajs.Partitioners.DefaultPartitioner = () => {
+export const cachingPartitioner: typeof Partitioners.DefaultPartitioner = () => {
   const partitionOf = kafkajs.Partitioners.DefaultPartitioner();
   const cache = new Map<string, number>();
   let count = 0;

@@ -12,7 +12,7 @@ what is built from them. A gate (a subscription and a model) is a few keys:
           the last time seen, what was last reported of the window and when
   own     hash: how many starts each process knows to be its own, while processes return from an outage
 The partition has `usage`, a sorted set of what was published on the channel of usage, by time: how full windows are, for
-processes that lose Redis; and `epoch`, a value that changes when Redis has lost its data. An id is `<process>.<number>`;
+processes that lose Redis; and `epoch`, a value that changes when Redis has lost its data. An id begins with `<process>.`;
 each process subscribes to a channel of its own.
 ]]
 local usage, epochKey = KEYS[1] .. 'usage', KEYS[1] .. 'epoch'

@@ -6,6 +6,7 @@ import { partitionOf, partitions } from '../redis-partitions.ts';
 import { type Heartbeat, micro, RedisProcesses } from '../redis-processes.ts';
 import type { RedisAddress } from '../redis-settings.ts';
 import type { Clock } from './clock.ts';
+import { type GateBatch, GateBatches } from './gate-batches.ts';
 import type { Rules } from './rules.ts';
 
 interface RedisGatesOptions {
@@ -70,8 +71,7 @@ export class RedisGates {
   readonly #options: RedisGatesOptions;
   readonly #script: Script;
   readonly #processes: RedisProcesses;
-  /** To be sent, by gate and limits. */
-  #asking = new Map<string, Asker[]>();
+  readonly #asking = new GateBatches<Asker>(mostAsked);
   /** Of messages to this process. */
   readonly channel: string;
   /** Of messages to all: how full windows are. */
@@ -105,29 +105,20 @@ export class RedisGates {
 
   /** Requests of one gate in one turn of the event loop are decided in one call, in their order. */
   admit(asker: Asker, request: AdmissionRequest): void {
-    const { concurrency, requests_per_minute } = request.limits;
-    const key = `${this.gate(request)} ${concurrency} ${requests_per_minute}`;
-    const others = this.#asking.get(key);
-    if (others !== undefined && others.length < mostAsked) {
-      others.push(asker);
-      return;
-    }
-    const askers = [asker];
-    this.#asking.set(key, askers);
-    this.atTurnEnd(() => {
-      this.#asking = new Map();
-      void this.#decide(askers, request);
-    });
+    if (this.#asking.isEmpty)
+      this.atTurnEnd(() => {
+        for (const batch of this.#asking.take()) void this.#decide(batch);
+      });
+    this.#asking.add(request, asker);
   }
 
   atTurnEnd(work: () => void): void {
     this.#connection.atTurnEnd(work);
   }
 
-  /** All of one gate. */
-  async release(releases: readonly [Release, ...Release[]]): Promise<void> {
-    const words = releases.map(({ id, heldMs }) => `${id}=${micro(heldMs)}`);
-    await this.#run('release', [releases[0].request], words.join(' '));
+  async release({ request, items }: GateBatch<Release>): Promise<void> {
+    const words = items.map(({ id, heldMs }) => `${id}=${micro(heldMs)}`);
+    await this.#run('release', [request], words.join(' '));
   }
 
   /** Ends a wait unless the request was started meanwhile. */
@@ -176,7 +167,7 @@ export class RedisGates {
   }
 
   /** Each asker gets its decision, or the error of the call. */
-  async #decide(askers: readonly Asker[], request: AdmissionRequest): Promise<void> {
+  async #decide({ request, items: askers }: GateBatch<Asker>): Promise<void> {
     const { concurrency, requests_per_minute } = request.limits;
     const epoch = this.#processes.epoch(partitionOf(request.subscription));
     const ids = askers.map(({ id }) => id).join(' ');

@@ -16,7 +16,11 @@ export type Phase = 'asking' | 'queued' | 'local' | 'running' | 'over';
 /** A request, and its lease once it runs. */
 export class RedisLease implements Lease {
   /** Changes whenever it moves between the shared queue and that of this process. */
-  id: string;
+  id = '';
+  /** Of its id: higher than that of each lease that has its id for longer. */
+  serial = 0;
+  /** Among the leases of this process. */
+  readonly slot: number;
   phase: Phase = 'asking';
   waited = 0;
   declare position?: number;
@@ -32,21 +36,18 @@ export class RedisLease implements Lease {
   localWait: Subscription | undefined;
   /** Its slot in this process, counted beside the shared one. */
   localSlot: Lease | undefined;
-  /**
-   * Until it has its outcome. A Map that has grown keeps its former table, and all that was in it, until a full garbage
-   * collection: there must be no pipeline among it.
-   */
+  /** Until it has its outcome. */
   #subscriber: Subscriber<Lease> | undefined;
   readonly #onRelease: (lease: RedisLease, usage?: LeaseUsage) => void;
 
   constructor(
-    id: string,
+    slot: number,
     request: AdmissionRequest,
     subscriber: Subscriber<Lease>,
     arrived: number,
     onRelease: (lease: RedisLease, usage?: LeaseUsage) => void,
   ) {
-    this.id = id;
+    this.slot = slot;
     this.request = request;
     this.arrived = arrived;
     this.#subscriber = subscriber;
@@ -75,6 +76,9 @@ export class RedisLease implements Lease {
   }
 }
 
+/** Of the numbers in an id, `<process>.<serial>.<slot>`. */
+const radix = 36;
+
 interface RedisLeasesOptions {
   /** First part of every id. */
   readonly process: string;
@@ -88,39 +92,41 @@ interface RedisLeasesOptions {
 export class RedisLeases {
   readonly counters = new AdmissionCounters();
   readonly #options: RedisLeasesOptions;
-  /** In order of arrival. */
-  readonly #byId = new Map<string, RedisLease>();
-  #lastId = 0;
+  /**
+   * By slot, which is part of the id. In a Map by id they would survive until the next full garbage collection: one that
+   * has grown keeps its former table, and whatever was in it.
+   */
+  readonly #slots: (RedisLease | undefined)[] = [];
+  readonly #freeSlots: number[] = [];
+  #lastSerial = 0;
 
   constructor(options: RedisLeasesOptions) {
     this.#options = options;
   }
 
   open(request: AdmissionRequest, subscriber: Subscriber<Lease>): RedisLease {
-    const lease = new RedisLease(
-      this.#newId(),
-      request,
-      subscriber,
-      this.#options.clock.now(),
-      this.#release,
-    );
-    this.#byId.set(lease.id, lease);
+    const slot = this.#freeSlots.pop() ?? this.#slots.length;
+    const lease = new RedisLease(slot, request, subscriber, this.#options.clock.now(), this.#release);
+    this.#slots[slot] = lease;
+    this.rename(lease);
     return lease;
   }
 
   get(id: string): RedisLease | undefined {
-    return this.#byId.get(id);
+    const slot = Number.parseInt(id.slice(id.lastIndexOf('.') + 1), radix);
+    const lease = this.#slots[slot];
+    return lease?.id === id ? lease : undefined;
   }
 
-  /** A copy: leases may be added and removed while it is iterated. */
+  /** In the order of their ids. A copy: leases may be added and removed while it is iterated. */
   all(): RedisLease[] {
-    return [...this.#byId.values()];
+    const all = this.#slots.filter((lease) => lease !== undefined);
+    return all.sort((one, other) => one.serial - other.serial);
   }
 
   rename(lease: RedisLease): void {
-    this.#byId.delete(lease.id);
-    lease.id = this.#newId();
-    this.#byId.set(lease.id, lease);
+    lease.serial = ++this.#lastSerial;
+    lease.id = [this.#options.process, lease.serial.toString(radix), lease.slot.toString(radix)].join('.');
   }
 
   /** False when too many wait in this process. One that has moved keeps its deadline. */
@@ -173,7 +179,9 @@ export class RedisLeases {
   remove(lease: RedisLease): void {
     this.#endWait(lease);
     lease.phase = 'over';
-    this.#byId.delete(lease.id);
+    if (this.#slots[lease.slot] !== lease) return;
+    this.#slots[lease.slot] = undefined;
+    this.#freeSlots.push(lease.slot);
   }
 
   #endWait(lease: RedisLease): void {
@@ -190,11 +198,6 @@ export class RedisLeases {
     lease.localSlot?.release();
     this.#options.onRelease(lease, usage);
   };
-
-  #newId(): string {
-    this.#lastId++;
-    return `${this.#options.process}.${this.#lastId.toString(36)}`;
-  }
 }
 
 /** The same for all requests at one gate. */

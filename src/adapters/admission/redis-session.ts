@@ -4,6 +4,7 @@ import type { AdmissionRequest } from '../../ports/admission.ts';
 import { partitionOf } from '../redis-partitions.ts';
 import type { Clock } from './clock.ts';
 import type { Fallback, UnreportedStarts } from './fallback.ts';
+import { GateBatches } from './gate-batches.ts';
 import type { Holdings, RedisGates, Release, Standing } from './redis-gates.ts';
 import type { RedisLease, RedisLeases } from './redis-leases.ts';
 import { Outage } from './redis-outage.ts';
@@ -37,8 +38,7 @@ export class RedisSession {
   readonly outage: Outage;
   readonly #options: RedisSessionOptions;
   readonly #orphans = new Map<string, Orphan>();
-  /** To be sent, by gate: what ends in one turn of the event loop goes in one call. */
-  #released = new Map<string, [Release, ...Release[]]>();
+  readonly #released = new GateBatches<Release>(batchSize);
   readonly #ticks: RedisTicks;
 
   constructor(options: RedisSessionOptions) {
@@ -88,26 +88,16 @@ export class RedisSession {
   }
 
   #sendSoon(release: Release): void {
-    if (this.#released.size === 0) this.#options.gates.atTurnEnd(() => this.#sendReleases());
-    const gate = this.#options.gates.gate(release.request);
-    const others = this.#released.get(gate);
-    if (others === undefined || others.length >= batchSize) {
-      if (others !== undefined) this.#send(others);
-      this.#released.set(gate, [release]);
-    } else others.push(release);
+    if (this.#released.isEmpty) this.#options.gates.atTurnEnd(() => this.#sendReleases());
+    this.#released.add(release.request, release);
   }
 
   #sendReleases(): void {
-    const all = this.#released;
-    this.#released = new Map();
-    for (const releases of all.values()) this.#send(releases);
-  }
-
-  #send(releases: readonly [Release, ...Release[]]): void {
-    this.#options.gates.release(releases).catch((error: unknown) => {
-      for (const release of releases) this.releaseLater(release);
-      this.failed(error);
-    });
+    for (const batch of this.#released.take())
+      this.#options.gates.release(batch).catch((error: unknown) => {
+        for (const release of batch.items) this.releaseLater(release);
+        this.failed(error);
+      });
   }
 
   async #tick(): Promise<void> {

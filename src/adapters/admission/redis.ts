@@ -152,7 +152,8 @@ class RedisAdmission implements Admission {
     this.#session.close();
     const farewells: Promise<void>[] = [this.#gates.depart()];
     for (const lease of this.#leases.all()) {
-      farewells.push(this.#gates.release([{ id: lease.id, request: lease.request, heldMs: 0 }]));
+      const { id, request } = lease;
+      farewells.push(this.#gates.release({ request, items: [{ id, request, heldMs: 0 }] }));
       if (lease.phase === 'running') lease.release();
       else this.#leases.refuse(lease, fail('unavailable', 'The server is shutting down'));
     }

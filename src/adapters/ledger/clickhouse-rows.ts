@@ -14,7 +14,7 @@ export const rowOf = (event: UsageEvent, text = JSON.stringify(event)): string =
   const billed = outcome !== 'failed';
   const fields = [
     escaped(event.id),
-    new Date(event.time).toISOString().slice(0, -1).replace('T', ' '),
+    timeText(event.time),
     escaped(event.subscription),
     escaped(event.key),
     escaped(event.route),
@@ -33,6 +33,19 @@ export const rowOf = (event: UsageEvent, text = JSON.stringify(event)): string =
     escaped(text),
   ];
   return `${fields.join('\t')}\n`;
+};
+
+let second = -1;
+let secondText = '';
+
+/** Events that come together are mostly of one second; formatting each would take a third of the time of a row. */
+const timeText = (time: number): string => {
+  const milliseconds = time % 1000;
+  if (time - milliseconds !== second) {
+    second = time - milliseconds;
+    secondText = new Date(second).toISOString().slice(0, -4).replace('T', ' ');
+  }
+  return secondText + String(milliseconds).padStart(3, '0');
 };
 
 /**

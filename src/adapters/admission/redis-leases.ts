@@ -19,8 +19,8 @@ export class RedisLease implements Lease {
   id = '';
   /** Of its id: higher than that of each lease that has its id for longer. */
   serial = 0;
-  /** Among the leases of this process. */
-  readonly slot: number;
+  /** In the list of those of this process. */
+  readonly index: number;
   phase: Phase = 'asking';
   waited = 0;
   declare position?: number;
@@ -41,13 +41,13 @@ export class RedisLease implements Lease {
   readonly #onRelease: (lease: RedisLease, usage?: LeaseUsage) => void;
 
   constructor(
-    slot: number,
+    index: number,
     request: AdmissionRequest,
     subscriber: Subscriber<Lease>,
     arrived: number,
     onRelease: (lease: RedisLease, usage?: LeaseUsage) => void,
   ) {
-    this.slot = slot;
+    this.index = index;
     this.request = request;
     this.arrived = arrived;
     this.#subscriber = subscriber;
@@ -76,7 +76,7 @@ export class RedisLease implements Lease {
   }
 }
 
-/** Of the numbers in an id, `<process>.<serial>.<slot>`. */
+/** Of the numbers in an id, `<process>.<serial>.<index>`. */
 const radix = 36;
 
 interface RedisLeasesOptions {
@@ -93,11 +93,11 @@ export class RedisLeases {
   readonly counters = new AdmissionCounters();
   readonly #options: RedisLeasesOptions;
   /**
-   * By slot, which is part of the id. In a Map by id they would survive until the next full garbage collection: one that
-   * has grown keeps its former table, and whatever was in it.
+   * By index, which is part of the id. In a Map by id they would survive until the next full garbage collection: one
+   * that has grown keeps its former table, and whatever was in it.
    */
-  readonly #slots: (RedisLease | undefined)[] = [];
-  readonly #freeSlots: number[] = [];
+  readonly #list: (RedisLease | undefined)[] = [];
+  readonly #freeIndexes: number[] = [];
   #lastSerial = 0;
 
   constructor(options: RedisLeasesOptions) {
@@ -105,28 +105,28 @@ export class RedisLeases {
   }
 
   open(request: AdmissionRequest, subscriber: Subscriber<Lease>): RedisLease {
-    const slot = this.#freeSlots.pop() ?? this.#slots.length;
-    const lease = new RedisLease(slot, request, subscriber, this.#options.clock.now(), this.#release);
-    this.#slots[slot] = lease;
+    const index = this.#freeIndexes.pop() ?? this.#list.length;
+    const lease = new RedisLease(index, request, subscriber, this.#options.clock.now(), this.#release);
+    this.#list[index] = lease;
     this.rename(lease);
     return lease;
   }
 
   get(id: string): RedisLease | undefined {
-    const slot = Number.parseInt(id.slice(id.lastIndexOf('.') + 1), radix);
-    const lease = this.#slots[slot];
+    const index = Number.parseInt(id.slice(id.lastIndexOf('.') + 1), radix);
+    const lease = this.#list[index];
     return lease?.id === id ? lease : undefined;
   }
 
   /** In the order of their ids. A copy: leases may be added and removed while it is iterated. */
   all(): RedisLease[] {
-    const all = this.#slots.filter((lease) => lease !== undefined);
+    const all = this.#list.filter((lease) => lease !== undefined);
     return all.sort((one, other) => one.serial - other.serial);
   }
 
   rename(lease: RedisLease): void {
     lease.serial = ++this.#lastSerial;
-    lease.id = [this.#options.process, lease.serial.toString(radix), lease.slot.toString(radix)].join('.');
+    lease.id = [this.#options.process, lease.serial.toString(radix), lease.index.toString(radix)].join('.');
   }
 
   /** False when too many wait in this process. One that has moved keeps its deadline. */
@@ -179,9 +179,9 @@ export class RedisLeases {
   remove(lease: RedisLease): void {
     this.#endWait(lease);
     lease.phase = 'over';
-    if (this.#slots[lease.slot] !== lease) return;
-    this.#slots[lease.slot] = undefined;
-    this.#freeSlots.push(lease.slot);
+    if (this.#list[lease.index] !== lease) return;
+    this.#list[lease.index] = undefined;
+    this.#freeIndexes.push(lease.index);
   }
 
   #endWait(lease: RedisLease): void {

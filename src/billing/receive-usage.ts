@@ -81,7 +81,7 @@ const eventOf = (message: ReceivedMessage): UsageEvent =>
   message.event ?? checked(JSON.parse(textOf(message)));
 
 const textOf = ({ value }: ReceivedMessage): string =>
-  typeof value === 'string' ? value : utf8.decode(value);
+  typeof value === 'string' ? value : utf8.decode(value ?? undefined);
 
 const checked = (event: unknown): UsageEvent => {
   if (check.Check(event)) return event;

@@ -96,7 +96,7 @@ const noticeOf = ({ status }: JobEvent): Notice =>
   status === 'pending' ? 'queued' : status === 'in_progress' ? 'started' : 'ended';
 
 const read = ({ value }: ReceivedMessage): JobEvent | undefined => {
-  if (value.length > maxEventBytes) return undefined;
+  if (value === null || value.length > maxEventBytes) return undefined;
   try {
     const event: unknown = JSON.parse(value.toString());
     return Value.Check(JobEvent, event) ? event : undefined;

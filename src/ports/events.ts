@@ -26,7 +26,7 @@ export interface Events {
 
 /** A message as it comes out of the service; what it holds may be anything. */
 export interface ReceivedMessage {
-  readonly value: string | Uint8Array;
+  readonly value: string | Uint8Array | null;
   /** The same, already read, where it did not leave the process. */
   readonly event?: UsageEvent;
 }

@@ -11,7 +11,7 @@ export type OpenEvents = (receive: Receiver) => {
 export const eventsContract = async (t: Test, open: OpenEvents): Promise<void> => {
   const received: string[] = [];
   const receive: Receiver = async (messages) => {
-    received.push(...messages.map(({ value }) => Buffer.from(value).toString()));
+    received.push(...messages.map(({ value }) => Buffer.from(value ?? '').toString()));
     return [];
   };
   const { events, stop } = open(receive);

@@ -19,7 +19,9 @@ export const open: OpenClient = async ({ brokers, prefix, group }) => {
         group,
         log,
         receive: async (messages) => {
-          receive(messages.map(({ value }) => (typeof value === 'string' ? Buffer.from(value) : value)));
+          receive(
+            messages.map(({ value }) => (value instanceof Uint8Array ? value : Buffer.from(value ?? ''))),
+          );
           return [];
         },
       });

@@ -1,7 +1,8 @@
-/** kafkajs 2.2.4 with four corrections: it would occupy the process for nothing. */
+/** kafkajs 2.2.4 with five corrections: it would occupy the process for nothing. */
 import { createRequire } from 'node:module';
 import type { ICustomPartitioner, Message, PartitionMetadata } from 'kafkajs';
 import { encodeProduceRequest, type ProduceRequest } from './kafka-encoding.ts';
+import { type BatchContext, KafkaRecord, type RecordDecoder } from './kafka-records.ts';
 
 interface Runner {
   readonly running: boolean;
@@ -49,11 +50,18 @@ const group: Group = ({ topic, partitionMetadata, messages, partitioner }) => {
   return groups;
 };
 
-// What takes this function takes it when it is loaded.
-const groupFile = library.resolve('kafkajs/src/producer/groupMessagesPerPartition.js');
-library(groupFile);
-const groupModule = library.cache[groupFile];
-if (groupModule !== undefined) groupModule.exports = group;
+/** What uses a module takes it when it is loaded: so before that. */
+const replaceModule = (name: string, exported: unknown): void => {
+  const file = library.resolve(name);
+  library(file);
+  const module = library.cache[file];
+  if (module !== undefined) module.exports = exported;
+};
+replaceModule('kafkajs/src/producer/groupMessagesPerPartition.js', group);
+replaceModule(
+  'kafkajs/src/protocol/recordBatch/record/v0/decoder.js',
+  (decoder: RecordDecoder, context: BatchContext) => new KafkaRecord(decoder, context),
+);
 
 export const kafkajs = library('kafkajs') as typeof import('kafkajs');
 const runner = (library('kafkajs/src/consumer/runner.js') as { prototype: Runner }).prototype;

@@ -77,7 +77,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
     deadLetters: DeadLetterOffice,
   ): Promise<void> => {
     if (!isRunning() || isStale()) return;
-    const messages = batch.messages.map(({ value }): ReceivedMessage => ({ value: value ?? '' }));
+    const { messages } = batch;
     const rejected = await beating(heartbeat, () => untilTaken(messages));
     if (rejected === undefined) return; // stopping: it stays uncommitted
     if (rejected.length > 0) {

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import kafkajs from 'kafkajs';
 import { pino } from 'pino';
 import { firstValueFrom } from 'rxjs';
 import t, { type Test } from 'tap';
@@ -10,6 +9,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
 import { auditKafka } from '../../src/adapters/events/kafka-audit.ts';
 import { type KafkaSettings, topicName } from '../../src/adapters/events/kafka-client.ts';
+import { kafkajs } from '../../src/adapters/events/kafka-corrections.ts';
 import { subscribeKafka } from '../../src/adapters/events/kafka-subscription.ts';
 import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';

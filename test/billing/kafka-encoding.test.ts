@@ -1,9 +1,8 @@
 /** Tests that messages for Kafka are encoded and partitioned as its library does it. */
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
-import kafkajs from 'kafkajs';
 import t from 'tap';
-import '../../src/adapters/events/kafka-corrections.ts';
+import { kafkajs } from '../../src/adapters/events/kafka-corrections.ts';
 import { encodeProduceRequest } from '../../src/adapters/events/kafka-encoding.ts';
 import { cachingPartitioner } from '../../src/adapters/events/kafka-producer.ts';
 

@@ -1,9 +1,10 @@
 /** Publishes and consumes usage without a pause, and compares what was acknowledged with what was counted. */
 import { setTimeout as delay } from 'node:timers/promises';
-import kafkajs, { type Admin } from 'kafkajs';
+import type { Admin } from 'kafkajs';
 import { pino } from 'pino';
 import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
 import { type KafkaSettings, topicName } from '../../src/adapters/events/kafka-client.ts';
+import { kafkajs } from '../../src/adapters/events/kafka-corrections.ts';
 import { type Subscription, subscribeKafka } from '../../src/adapters/events/kafka-subscription.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import type { Ledger } from '../../src/ports/ledger.ts';

@@ -37,6 +37,8 @@ interface Grouped {
 type Group = (of: Grouped) => Record<number, Message[]>;
 
 const library = createRequire(import.meta.url);
+if (library.cache[library.resolve('kafkajs')] !== undefined)
+  throw new Error('kafkajs was loaded before its corrections: import it from them');
 
 /** Each message would copy the list of those before it: for 900 of one partition, 3 MB. */
 const group: Group = ({ topic, partitionMetadata, messages, partitioner }) => {

@@ -102,15 +102,21 @@ export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<
   await gone;
 };
 
+/** Suites that run at the same time have ports of their own: those with one remainder. */
+const [lane = 0, lanes = 1] = (process.env.SLUICE_TEST_PORTS ?? '0/1').split('/').map(Number);
+const given = new Set<number>();
+
 /**
  * Below the ports that systems give out themselves (from 32768 on Linux, 49152 on macOS): until a child listens on it,
- * no other server or connection of the suites that run beside this one gets it. A thousand above, where a gateway serves its
- * metrics, is free too.
+ * no other server or connection gets it. A thousand above, where a gateway serves its metrics, is free too.
  */
 export const freePort = async (): Promise<number> => {
   for (let attempt = 1; attempt <= 100; attempt++) {
-    const port = randomInt(20_000, 31_000);
-    if ((await isFree(port)) && (await isFree(port + 1000))) return port;
+    const port = randomInt(20_000 / lanes, 31_000 / lanes) * lanes + lane;
+    if (given.has(port) || given.has(port - 1000) || given.has(port + 1000)) continue;
+    if (!(await isFree(port)) || !(await isFree(port + 1000))) continue;
+    given.add(port);
+    return port;
   }
   throw new Error('no free port');
 };

@@ -1,6 +1,6 @@
 /** The subscriptions: how often each sends, what it is allowed, and where its limits and events are. */
-import kafkajs from 'kafkajs';
 import { type LimitKind, limitKinds } from '../../schemas/limits.ts';
+import { kafkajs } from '../../src/adapters/events/kafka-corrections.ts';
 import { partitionOf, partitions } from '../../src/adapters/redis-partitions.ts';
 import type { Limits } from '../../src/ports/admission.ts';
 import { Random } from '../routing/random.ts';
